@@ -1,0 +1,60 @@
+"""Label every node of a graph from a few, by heat diffusion at equilibrium.
+
+The public names are loaded on first use, so that ``import isotherm`` stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from isotherm.block_model import BlockModel as BlockModel
+    from isotherm.classifier import DirichletClassifier as DirichletClassifier
+    from isotherm.classifier import DirichletRegressor as DirichletRegressor
+    from isotherm.datasets import load_dataset as load_dataset
+    from isotherm.dirichlet import DirichletProblem as DirichletProblem
+    from isotherm.errors import IsothermError as IsothermError
+    from isotherm.errors import IsothermWarning as IsothermWarning
+    from isotherm.errors import NotConverged as NotConverged
+    from isotherm.graph import Graph as Graph
+    from isotherm.solvers import ConjugateGradient as ConjugateGradient
+    from isotherm.solvers import Direct as Direct
+    from isotherm.solvers import Elimination as Elimination
+    from isotherm.solvers import Solution as Solution
+    from isotherm.solvers import Sweeps as Sweeps
+    from isotherm.solvers import solve_dirichlet as solve_dirichlet
+
+_HOME = {
+    "BlockModel": "block_model",
+    "ConjugateGradient": "solvers",
+    "Direct": "solvers",
+    "DirichletClassifier": "classifier",
+    "DirichletProblem": "dirichlet",
+    "DirichletRegressor": "classifier",
+    "Elimination": "solvers",
+    "Graph": "graph",
+    "IsothermError": "errors",
+    "IsothermWarning": "errors",
+    "NotConverged": "errors",
+    "Solution": "solvers",
+    "Sweeps": "solvers",
+    "load_dataset": "datasets",
+    "solve_dirichlet": "solvers",
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("isotherm")
+    if name not in _HOME:
+        raise AttributeError(f"module 'isotherm' has no attribute {name!r}")
+    return getattr(import_module(f"isotherm.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""``python -m isotherm``."""
+
+from isotherm.cli import main
+
+main()

@@ -1,0 +1,204 @@
+"""DirichletClassifier: Algorithm 1 of the paper, at equilibrium."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
+from isotherm.classifier.verdict import Verdict, judge
+from isotherm.decision import choose_decision, probabilities, score_spread, scores
+from isotherm.dirichlet import DirichletProblem
+from isotherm.errors import ParameterError
+from isotherm.graph import Graph
+from isotherm.labels import UNKNOWN, decode_labels, encode_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.decision import Means
+    from isotherm.solvers import Solution
+    from isotherm.solvers.method import Solver
+
+STOPS = ("tolerance", "labels")
+
+
+class DirichletClassifier(ClassifierMixin, DirichletEstimator):
+    """Label all nodes of a graph from a few, by heat diffusion at equilibrium.
+
+    One Dirichlet problem per class, its seeds held at 1 and all other seeds at 0; temperatures
+    are centred by their mean and the warmest class wins (Bonald and De Lara, Algorithm 1).
+
+    Parameters
+    ----------
+    decision : {"centered", "plain", "partial", "mass", "standard", "ratio"}
+        How temperatures become scores, see `isotherm.decision`; ``"centered"`` is the paper's.
+    leak : float
+        τ ≥ 0, heat lost at each free node; 0 is the paper.
+    tol : float
+        Every temperature is proven to be within `tol` of equilibrium.
+    stop : {"tolerance", "labels"}
+        ``"labels"`` stops sooner: as soon as no label could change any more, ties aside.
+    solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
+    engine : {"auto", "scipy"}
+    unreached : {"abstain", "zero"}
+        Free nodes in components without seeds have no temperature. ``"abstain"``: they get no
+        label (−1, NaN or None by the type of the labels) and are left out of the means.
+        ``"zero"``: the paper's algorithm taken literally, with temperature 0 in all problems.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+    labels_ : array of shape (n,)
+        Labels of all nodes; a seed keeps its own.
+    temperatures_, scores_ : arrays of shape (n, K)
+        NaN at unreached nodes if these abstain.
+    mean_temperatures_ : array of shape (K,)
+        Over all nodes that have a temperature, equation (5).
+    margins_ : array of shape (n,)
+        Score of the warmest class minus that of the runner-up.
+    status_ : array of shape (n,)
+        ``"seed"``, ``"predicted"``, ``"tie"`` (accurate to `tol`, and the two warmest classes
+        still cannot be told apart) or ``"unreached"``.
+    certified_ : bool array of shape (n,)
+        Whether the label is proven to be that of the exact equilibrium.
+    solution_ : Solution
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, Graph
+    >>> graph = Graph.from_edges("abcxyzc", "bcayzxx")
+    >>> clf = DirichletClassifier().fit(graph, {"a": "left", "y": "right"})
+    >>> dict(zip(graph.names, clf.labels_.tolist()))
+    {'a': 'left', 'b': 'left', 'c': 'left', 'x': 'right', 'y': 'right', 'z': 'right'}
+    >>> clf.certified_.all()
+    np.True_
+    """
+
+    classes_: NDArray[Any]
+    labels_: NDArray[Any]
+    mean_temperatures_: NDArray[np.float64]
+    scores_: NDArray[np.float64]
+    margins_: NDArray[np.float64]
+    status_: NDArray[np.str_]
+    certified_: NDArray[np.bool_]
+    solution_: Solution
+    n_iter_: int
+
+    def __init__(
+        self,
+        decision: str = "centered",
+        *,
+        leak: float = 0.0,
+        tol: float = 1e-6,
+        stop: Literal["tolerance", "labels"] = "tolerance",
+        solver: str | Solver = "auto",
+        engine: str = "auto",
+        unreached: Literal["abstain", "zero"] = "abstain",
+    ) -> None:
+        self.decision = decision
+        self.leak = leak
+        self.tol = tol
+        self.stop = stop
+        self.solver = solver
+        self.engine = engine
+        self.unreached = unreached
+
+    def fit(self, graph: Any, labels: Any) -> Self:
+        """Find the labels of all nodes.
+
+        Parameters
+        ----------
+        graph : Graph, square matrix, networkx or igraph graph
+        labels : array of shape (n,), or mapping or pandas Series {node: label}
+            −1, None or NaN where unknown.
+
+        Raises
+        ------
+        GraphError, LabelError, ParameterError
+            On input that makes no problem.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If temperatures could not be proven to `tol`.
+        """
+        choose_decision(self.decision)  # a bad name is found before the work
+        if self.stop not in STOPS:
+            raise ParameterError.unknown("stop", self.stop, STOPS)
+        graph = Graph.from_any(graph)
+        codes, self.classes_ = encode_labels(labels, graph)
+        seeds = np.flatnonzero(codes != UNKNOWN)
+        # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
+        values = np.equal.outer(codes[seeds], np.arange(len(self.classes_)))
+        problem = DirichletProblem(graph, seeds, values, leak=self.leak)
+
+        def verdict(solution: Solution) -> Verdict:
+            T = self._temperatures(solution)
+            return judge(T, solution.certificate, codes, decision=self.decision, tol=self.tol)
+
+        enough = (lambda s: verdict(s).settled) if self.stop == "labels" else None
+        solution = self._solve(problem, enough)
+        self._keep(solution, verdict(solution), codes != UNKNOWN)
+        return self
+
+    def _keep(self, solution: Solution, verdict: Verdict, is_seed: NDArray[np.bool_]) -> None:
+        self.solution_ = solution
+        self.n_iter_ = solution.n_iter
+        self.n_features_in_ = len(is_seed)
+        self.temperatures_ = self._temperatures(solution)
+        self.mean_temperatures_ = verdict.means.all
+        self.scores_ = verdict.scores
+        self.margins_ = verdict.margins
+        self.certified_ = verdict.certified
+        self.labels_ = decode_labels(verdict.codes, self.classes_)
+        self.status_ = np.select(
+            [is_seed, solution.unreached, verdict.tied], [SEED, NO_HEAT, TIE], PREDICTED
+        )
+        self._means: Means = verdict.means
+        self._spread = score_spread(self.scores_[self.status_ == PREDICTED])
+
+    def predict(self, rows: Any = None) -> NDArray[Any]:
+        """Labels of the fitted nodes, or of new ones.
+
+        Parameters
+        ----------
+        rows : matrix of shape (m, n), optional
+            Weights of m new nodes to the n fitted ones. A new node takes the mean temperature
+            of its neighbours, whose own temperatures stay as they are.
+        """
+        check_is_fitted(self, "temperatures_")
+        if rows is None:
+            return self.labels_
+        S = self._new_scores(rows)
+        has = ~np.isnan(S[:, 0])
+        codes = np.where(has, np.nan_to_num(S).argmax(axis=1), UNKNOWN)
+        return decode_labels(codes, self.classes_)
+
+    def predict_proba(self, rows: Any = None) -> NDArray[np.float64]:
+        """Probabilities of the classes, ordered like the scores; not calibrated.
+
+        A softmax of the scores in units of their spread over the predicted nodes. At nodes no
+        heat reaches: the shares of the classes among the seeds.
+
+        Parameters
+        ----------
+        rows : matrix of shape (m, n), optional
+            See `predict`.
+        """
+        check_is_fitted(self, "temperatures_")
+        S = self.scores_ if rows is None else self._new_scores(rows)
+        P = probabilities(S, self._spread)
+        P[np.isnan(S[:, 0])] = self._means.seed_share
+        return P
+
+    def fit_predict(self, graph: Any, labels: Any) -> NDArray[Any]:
+        """Labels of all nodes; see `fit`."""
+        return self.fit(graph, labels).labels_
+
+    def _new_scores(self, rows: Any) -> NDArray[np.float64]:
+        return np.asarray(scores(self._extend(rows), self._means, self.decision))

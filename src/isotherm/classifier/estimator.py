@@ -1,0 +1,91 @@
+"""What the classifier and the regressor share: the solve, and new nodes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from isotherm.errors import GraphError, NotConverged, ParameterError
+from isotherm.graph.weights import as_weight_matrix
+from isotherm.solvers import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers import Solution
+    from isotherm.solvers.method import Solver
+
+UNREACHED = ("abstain", "zero")
+SEED, PREDICTED, TIE, NO_HEAT = "seed", "predicted", "tie", "unreached"  # values of status_
+
+
+class DirichletEstimator(BaseEstimator):
+    """Base of the estimators, which have these parameters in common."""
+
+    leak: float
+    tol: float
+    solver: str | Solver
+    engine: str
+    unreached: str
+
+    temperatures_: NDArray[np.float64]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # What is fitted is a matrix of weights between samples: cross-validation must cut
+        # both its rows and its columns.
+        tags.input_tags.pairwise = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _solve(
+        self, problem: DirichletProblem, enough: Callable[[Solution], bool] | None = None
+    ) -> Solution:
+        """Solve, and turn a solve that failed into a warning with the bound it did reach."""
+        try:
+            return solve(
+                problem, tol=self.tol, solver=self.solver, engine=self.engine, enough=enough
+            )
+        except NotConverged as failure:
+            warnings.warn(str(failure), ConvergenceWarning, stacklevel=3)
+            return failure.solution
+
+    def _temperatures(self, solution: Solution) -> NDArray[np.float64]:
+        """Temperatures with the rule for unreached nodes applied: NaN or zero."""
+        if self.unreached not in UNREACHED:
+            raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
+        if self.unreached == "abstain":
+            return solution.temperatures
+        T = solution.temperatures.copy()
+        T[solution.unreached] = 0.0
+        return T
+
+    def _extend(self, rows: Any) -> NDArray[np.float64]:
+        """Temperatures of new nodes: equation (2) with the fitted ones held.
+
+        Fitted nodes without a temperature are not looked at: joined to the rest by the new
+        node alone, they would take its temperature and not change it.
+        """
+        weights = as_weight_matrix(rows)
+        n_nodes = len(self.temperatures_)
+        if weights.shape[1] != n_nodes:
+            raise GraphError(
+                f"rows hold weights to the {n_nodes} fitted nodes, one column each; these have "
+                f"{weights.shape[1]} columns"
+            )
+        T = self.temperatures_.reshape(n_nodes, -1)
+        usable = np.flatnonzero(~np.isnan(T[:, 0]))
+        weights = weights[:, usable]
+        total = weights @ np.ones(len(usable))
+        with np.errstate(invalid="ignore"):  # 0 / 0 where a new node has no neighbour
+            extended = (weights @ T[usable]) / ((1 + self.leak) * total)[:, np.newaxis]
+        if self.unreached == "zero":
+            extended[total == 0] = 0.0
+        return np.asarray(extended, dtype=np.float64)

@@ -1,0 +1,129 @@
+"""DirichletRegressor: real values instead of classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, DirichletEstimator
+from isotherm.dirichlet import DirichletProblem
+from isotherm.errors import LabelError
+from isotherm.graph import Graph
+from isotherm.graph.nodes import is_missing
+from isotherm.labels import locate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.solvers import Solution
+    from isotherm.solvers.method import Solver
+
+
+class DirichletRegressor(RegressorMixin, DirichletEstimator):
+    """Give every node of a graph a value from the few whose values are known.
+
+    The values are temperatures held at the seeds; all others are those of the equilibrium.
+
+    Parameters
+    ----------
+    leak, tol, solver, engine, unreached
+        See `DirichletClassifier`; heat leaks towards the value 0, and ``"abstain"`` gives NaN.
+
+    Attributes
+    ----------
+    temperatures_ : array of shape (n,)
+        The values of all nodes.
+    mean_temperatures_ : float
+        Their mean, over the nodes that have one.
+    status_ : array of shape (n,)
+        ``"seed"``, ``"predicted"`` or ``"unreached"``.
+    certified_ : bool array of shape (n,)
+        Whether the value is proven to within `tol`.
+    solution_ : Solution
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> from isotherm import DirichletRegressor, Graph
+    >>> path = Graph.from_edges("abcd", "bcde")
+    >>> DirichletRegressor().fit(path, {"a": -2.0, "e": 2.0}).predict().round(6).tolist()
+    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    """
+
+    mean_temperatures_: float
+    status_: NDArray[np.str_]
+    certified_: NDArray[np.bool_]
+    solution_: Solution
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        leak: float = 0.0,
+        tol: float = 1e-6,
+        solver: str | Solver = "auto",
+        engine: str = "auto",
+        unreached: Literal["abstain", "zero"] = "abstain",
+    ) -> None:
+        self.leak = leak
+        self.tol = tol
+        self.solver = solver
+        self.engine = engine
+        self.unreached = unreached
+
+    def fit(self, graph: Any, values: Any) -> Self:
+        """Find the values of all nodes.
+
+        Parameters
+        ----------
+        graph : Graph, square matrix, networkx or igraph graph
+        values : array of shape (n,), or mapping or pandas Series {node: value}
+            None or NaN where unknown (−1 is a value like any other).
+
+        Raises
+        ------
+        GraphError, LabelError, ParameterError
+            On input that makes no problem.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If values could not be proven to `tol`.
+        """
+        graph = Graph.from_any(graph)
+        positions, known = _known_values(values, graph)
+        problem = DirichletProblem(graph, positions, known, leak=self.leak)
+        solution = self._solve(problem)
+
+        self.solution_ = solution
+        self.n_iter_ = solution.n_iter
+        self.n_features_in_ = graph.n_nodes
+        self.temperatures_ = self._temperatures(solution)[:, 0]
+        self.mean_temperatures_ = float(np.nanmean(self.temperatures_))
+        self.certified_ = ~(solution.error_bound > self.tol)
+        is_seed = np.zeros(graph.n_nodes, dtype=bool)
+        is_seed[problem.boundary] = True
+        self.status_ = np.select([is_seed, solution.unreached], [SEED, NO_HEAT], PREDICTED)
+        return self
+
+    def predict(self, rows: Any = None) -> NDArray[np.float64]:
+        """Values of the fitted nodes, or of new ones given their weights to those."""
+        check_is_fitted(self, "temperatures_")
+        return self.temperatures_ if rows is None else self._extend(rows)[:, 0]
+
+    def fit_predict(self, graph: Any, values: Any) -> NDArray[np.float64]:
+        """Values of all nodes; see `fit`."""
+        return self.fit(graph, values).temperatures_
+
+
+def _known_values(values: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Positions and values of the seeds."""
+    positions, given = locate(values, graph)
+    known = np.array([not is_missing(value) for value in given.tolist()], dtype=bool)
+    try:
+        return positions[known], given[known].astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise LabelError(f"values must be real numbers: {error}") from None

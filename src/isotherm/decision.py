@@ -1,0 +1,193 @@
+"""Decisions: temperatures → scores. The warmest class by score wins.
+
+Each decision moves and scales every class by two numbers that depend only on the mean
+temperatures: ``score_ik = (T_ik − shift_k) / scale_k``. That is all a decision is, which makes
+it cheap to compare several and possible to bound the error of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.engines.operator import UNIT_ROUNDOFF
+from isotherm.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Rule = Callable[["Means"], tuple[NDArray[Any], NDArray[Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """What decisions look at, one number per class, arrays of shape (K,).
+
+    Attributes
+    ----------
+    all : mean temperature of all nodes, equation (5)
+    free : mean temperature of the free nodes
+    seed_share : share of the class among the seeds
+    """
+
+    all: NDArray[Any]
+    free: NDArray[Any]
+    seed_share: NDArray[Any]
+
+
+def plain(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Temperatures as they are (Zhu, Ghahramani and Lafferty 2003)."""
+    return 0 * means.all, 0 * means.all + 1
+
+
+def centered(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The paper's: minus the mean over all nodes (line 9 of Algorithm 1)."""
+    return means.all, 0 * means.all + 1
+
+
+def partial(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Minus the mean over free nodes only; not consistent for three classes or more."""
+    return means.free, 0 * means.all + 1
+
+
+def mass(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Class mass normalisation (Zhu et al.): free mass scaled to the class's seed share."""
+    share = means.seed_share
+    return 0 * means.all, means.free / np.where(share == 0, 1, share)
+
+
+def standard(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Centred, then divided by √(m (1 − m)), m the mean temperature."""
+    m = np.asarray(means.all, dtype=np.float64)
+    return m, np.sqrt(np.clip(m * (1 - m), 0.0, None))
+
+
+def ratio(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Divided by the mean temperature."""
+    return 0 * means.all, means.all
+
+
+DECISIONS: dict[str, Rule] = {
+    rule.__name__: rule for rule in (centered, plain, partial, mass, standard, ratio)
+}
+
+
+def choose_decision(decision: str) -> Rule:
+    """The decision of that name.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of that name.
+    """
+    if not isinstance(decision, str) or decision not in DECISIONS:
+        raise ParameterError.unknown("decision", decision, DECISIONS)
+    return DECISIONS[decision]
+
+
+def scores(temperatures: NDArray[Any], means: Means, decision: str = "centered") -> NDArray[Any]:
+    """Scores of the classes at each node.
+
+    Parameters
+    ----------
+    temperatures : array of shape (n, K)
+    means : Means
+    decision : str
+        One of `DECISIONS`.
+
+    Returns
+    -------
+    array of shape (n, K)
+        A class without any heat on free nodes is not scaled.
+
+    Examples
+    --------
+    Two classes, 0.7 and 0.3 on average: a node at (0.6, 0.4) is colder than most in class 0.
+
+    >>> mean = np.array([0.7, 0.3])
+    >>> means = Means(all=mean, free=mean, seed_share=np.array([0.5, 0.5]))
+    >>> T = np.array([[0.6, 0.4]])
+    >>> scores(T, means, "plain").argmax(), scores(T, means, "centered").argmax()
+    (np.int64(0), np.int64(1))
+    """
+    shift, scale = choose_decision(decision)(means)
+    return (temperatures - shift) / np.where(scale == 0, 1, scale)
+
+
+def score_errors(
+    temperatures: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    means: Means,
+    mean_errors: Means,
+    decision: str,
+) -> NDArray[np.float64]:
+    """Bound on the error of each score, from those of temperatures and means.
+
+    Parameters
+    ----------
+    temperatures, errors : arrays of shape (n, K)
+    means, mean_errors : Means
+        ``mean_errors`` bounds the error of each of the ``means``.
+    decision : str
+
+    Returns
+    -------
+    array of shape (n, K)
+        Infinite for a class whose scale may be zero as far as is known.
+    """
+    rule = choose_decision(decision)
+    shift, scale = rule(means)
+    # Shift and scale are monotone in the means but for √(m (1 − m)), which turns at 1/2: the
+    # two ends and the point nearest 1/2 are their extremes over all means possible.
+    low = _within(means, mean_errors, -1)
+    high = _within(means, mean_errors, +1)
+    turn = Means(
+        np.clip(0.5, low.all, high.all), np.clip(0.5, low.free, high.free), means.seed_share
+    )
+    extremes = [rule(point) for point in (low, high, turn)]
+    shift_error = np.max([np.abs(s - shift) for s, _ in extremes], axis=0)
+    scale_error = np.max([np.abs(s - scale) for _, s in extremes], axis=0)
+    least = np.min([s for _, s in extremes], axis=0)
+
+    size = np.abs(scores(temperatures, means, decision))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # s − s* = [(T − T*) − (shift − shift*) + s (scale* − scale)] / scale*
+        bound = (errors + shift_error + size * scale_error) / least
+    unscaled = (scale == 0) & (scale_error == 0)
+    bound = np.where(unscaled, errors + shift_error, np.where(least > 0, bound, np.inf))
+    rounding = 16 * UNIT_ROUNDOFF * (size + np.abs(shift) / np.where(scale > 0, scale, 1))
+    return np.asarray(bound + rounding)
+
+
+def probabilities(scores: NDArray[np.float64], spread: float) -> NDArray[np.float64]:
+    """Scores → numbers that sum to 1 in each row and keep its order: a softmax.
+
+    Parameters
+    ----------
+    scores : array of shape (n, K)
+    spread : float
+        The unit in which scores are measured, see `score_spread`.
+    """
+    powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / spread)
+    share: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return share
+
+
+def score_spread(scores: NDArray[np.float64]) -> float:
+    """Root mean square distance of the scores from the mean of their row; 1 if that is 0."""
+    if scores.size == 0:
+        return 1.0
+    spread = float(np.sqrt(np.mean((scores - scores.mean(axis=1, keepdims=True)) ** 2)))
+    return spread if spread > 0 else 1.0
+
+
+def _within(means: Means, errors: Means, sign: int) -> Means:
+    return Means(
+        np.clip(means.all + sign * errors.all, 0.0, 1.0),
+        np.clip(means.free + sign * errors.free, 0.0, 1.0),
+        means.seed_share,
+    )

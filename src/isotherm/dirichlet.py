@@ -1,0 +1,183 @@
+"""DirichletProblem: which nodes are held, which are free, which no heat can reach."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.errors import LabelError, ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from isotherm.graph import Graph
+
+
+class DirichletProblem:
+    """Temperatures held on the boundary, Laplace's equation everywhere else (Section 2).
+
+    Free nodes obey equation (1), with an optional leak τ of heat at each of them:
+    ``(1 + τ) d_i T_i = Σ_j A_ij T_j``. Written for the free nodes F and the boundary S it is the
+    linear system of equations (3) and (4), multiplied by the degrees so that it is symmetric::
+
+        M X = B,   M = (1 + τ) D_F − A_FF = D_F ((1 + τ) I − Q),   B = A_FS Y = D_F R Y
+
+    M is an M-matrix: its inverse exists and has no negative entry, since every node of F has a
+    path to the boundary. Free nodes that have none, the *unreached* ones, are kept out of F.
+
+    Parameters
+    ----------
+    graph : Graph
+    boundary : int array of shape (s,)
+        Positions of the nodes held. A node may come twice if its values are the same.
+    values : array of shape (s,) or (s, k)
+        Their temperatures Y, any real numbers; each column is a problem of its own.
+    leak : float
+        τ ≥ 0, heat lost at each free node; 0 is the paper.
+
+    Attributes
+    ----------
+    boundary, free, unreached : int arrays
+        Positions, each sorted; together every node once.
+    values : array of shape (s, k)
+        Y, in the order of `boundary`.
+
+    Raises
+    ------
+    LabelError
+        No seed, values that are not finite or not one row per seed, seeds in conflict.
+    ParameterError
+        A leak that is negative or not a number.
+
+    Examples
+    --------
+    A path of four nodes held at 0 and 3 at its ends, and a fifth node apart.
+
+    >>> from isotherm import Graph
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3], nodes=range(5))
+    >>> problem = DirichletProblem(path, np.array([0, 3]), np.array([0.0, 3.0]))
+    >>> problem.free.tolist(), problem.unreached.tolist()
+    ([1, 2], [4])
+    >>> problem.sources.ravel().tolist()
+    [0.0, 3.0]
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        boundary: NDArray[np.intp],
+        values: NDArray[Any],
+        *,
+        leak: float = 0.0,
+    ) -> None:
+        self.graph = graph
+        self.leak = check_leak(leak)
+        self.boundary, self.values = _merged(graph, boundary, _as_values(values, len(boundary)))
+        kind = np.isin(graph.components, graph.components[self.boundary]).astype(np.int8)
+        kind[self.boundary] = 2
+        self.free = np.flatnonzero(kind == 1)
+        self.unreached = np.flatnonzero(kind == 0)
+
+    @property
+    def n_columns(self) -> int:
+        """Number k of temperature columns."""
+        return int(self.values.shape[1])
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Least and greatest temperature of each column, by the maximum principle."""
+        low, high = self.values.min(axis=0), self.values.max(axis=0)
+        if self.leak > 0:  # heat is lost to surroundings at temperature 0
+            low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+        return low, high
+
+    # --- the split: A_FF, A_FS and what they make ---------------------------------------------
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Degrees d_F of the free nodes."""
+        return self.graph.degrees[self.free]
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.float64]:
+        """The diagonal (1 + τ) d_F; a self loop's weight is in A_FF, not here."""
+        return (1.0 + self.leak) * self.degrees
+
+    @cached_property
+    def _rows(self) -> sparse.csr_array:
+        return self.graph.adjacency[self.free]
+
+    @cached_property
+    def inner(self) -> sparse.csr_array:
+        """Weights A_FF among free nodes."""
+        return self._rows[:, self.free]
+
+    @cached_property
+    def _outer(self) -> sparse.csr_array:
+        return self._rows[:, self.boundary]
+
+    @cached_property
+    def sources(self) -> NDArray[np.float64]:
+        """The right-hand sides B = A_FS Y, shape (n_F, k)."""
+        return np.asarray(self._outer @ self.values)
+
+    @cached_property
+    def exits(self) -> NDArray[np.float64]:
+        """Weight by which each free node loses heat for good: A_FS 1 + τ d_F."""
+        exits = self._outer @ np.ones(len(self.boundary))
+        return np.asarray(exits + self.leak * self.degrees)
+
+    # --- reassembly ---------------------------------------------------------------------------
+
+    def assemble(
+        self,
+        free: NDArray[np.float64],
+        boundary: NDArray[np.float64] | float,
+        unreached: float = np.nan,
+    ) -> NDArray[np.float64]:
+        """One array over all nodes from what is known of the free ones and the boundary."""
+        whole = np.empty((self.graph.n_nodes, *free.shape[1:]))
+        whole[self.free] = free
+        whole[self.boundary] = boundary
+        whole[self.unreached] = unreached
+        return whole
+
+
+def check_leak(leak: Any) -> float:
+    """Return the leak as a float, or raise ParameterError."""
+    if isinstance(leak, Real) and not isinstance(leak, bool) and 0 <= float(leak) < math.inf:
+        return float(leak)
+    raise ParameterError(f"leak must be a number ≥ 0, got {leak!r}")
+
+
+def _as_values(values: NDArray[Any], n_seeds: int) -> NDArray[np.float64]:
+    try:
+        columns = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise LabelError(f"boundary values must be real numbers: {error}") from None
+    if columns.ndim == 1:
+        columns = columns[:, np.newaxis]
+    if n_seeds == 0:
+        raise LabelError("no seed: at least one node must have a known value")
+    if columns.ndim != 2 or len(columns) != n_seeds or columns.shape[1] == 0:
+        raise LabelError(f"{n_seeds} boundary nodes but values of shape {np.shape(values)}")
+    if not np.isfinite(columns).all():
+        raise LabelError("boundary values must be finite: a seed's temperature is known")
+    return columns
+
+
+def _merged(
+    graph: Graph, boundary: NDArray[np.intp], values: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Sort the boundary; merge nodes that come twice, unless their values differ."""
+    nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
+    conflict = (values[first][where] != values).any(axis=1)
+    if conflict.any():
+        names = graph.names[np.unique(boundary[conflict])[:5]].tolist()
+        raise LabelError(f"seeds in conflict: two different values for node(s) {names}")
+    return nodes, values[first]

@@ -1,0 +1,56 @@
+"""The SciPy engine: runs everywhere, and is the reference for the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.engines.operator import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+
+
+class ScipyEngine:
+    """Products by `scipy.sparse`, in float64."""
+
+    name = "scipy"
+
+    def operator(self, problem: DirichletProblem) -> ScipyOperator:
+        """Prepare the operator of a problem."""
+        return ScipyOperator(problem)
+
+
+class ScipyOperator:
+    """See `isotherm.engines.Operator`."""
+
+    def __init__(self, problem: DirichletProblem) -> None:
+        self.problem = problem
+
+    def apply(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        product = self.problem.diagonal[:, np.newaxis] * X
+        product -= self.problem.inner @ X
+        return product
+
+    def level(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
+        relative = np.abs(R) / self.problem.degrees[:, np.newaxis]
+        return np.asarray(relative.max(axis=0, initial=0.0))
+
+    def residual(
+        self,
+        rhs: NDArray[np.float64],
+        X: NDArray[np.float64],
+        magnitude: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        # Every entry is a sum over the node's edges: with N terms, whatever their order, the
+        # computed sum is off by at most N u times the sum of their absolute values. The degree
+        # in the diagonal is such a sum too; 8 covers the products and the last additions.
+        R = rhs - self.apply(X)
+        terms = np.diff(self.problem.graph.adjacency.indptr)[self.problem.free] + 8
+        absolute = np.abs(X)
+        sizes = magnitude + self.problem.diagonal[:, np.newaxis] * absolute
+        sizes += self.problem.inner @ absolute
+        return R, (1.01 * UNIT_ROUNDOFF) * terms[:, np.newaxis] * sizes

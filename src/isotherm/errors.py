@@ -1,0 +1,56 @@
+"""Every exception and warning class of the package."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from isotherm.solvers.solution import Solution
+
+
+class IsothermError(Exception):
+    """Base of all errors raised on purpose by this package."""
+
+
+class GraphError(IsothermError, ValueError):
+    """The input is not a graph: wrong shape, wrong weights, wrong node ids."""
+
+
+class LabelError(IsothermError, ValueError):
+    """The labels or boundary values cannot be used: none, wrong length, in conflict."""
+
+
+class UnknownNode(LabelError):
+    """A label or boundary value names a node that the graph does not have."""
+
+
+class ParameterError(IsothermError, ValueError):
+    """A parameter has a value outside its range or names something that does not exist."""
+
+    @classmethod
+    def unknown(cls, kind: str, name: object, known: Iterable[str]) -> ParameterError:
+        """Error for a `name` that is not one of the `known` ones."""
+        return cls(f"unknown {kind} {name!r}; choose one of: {', '.join(map(repr, known))}")
+
+
+class NotConverged(IsothermError, RuntimeError):
+    """The solver stopped before the certificate met the tolerance.
+
+    Attributes
+    ----------
+    solution : Solution
+        The temperatures reached, with their (honest, too large) error bound.
+    """
+
+    def __init__(self, message: str, solution: Solution) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+    def __reduce__(self) -> tuple[type[NotConverged], tuple[str, Solution]]:
+        return type(self), (str(self), self.solution)
+
+
+class IsothermWarning(UserWarning):
+    """Base of the warnings given by this package."""

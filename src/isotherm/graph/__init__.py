@@ -1,0 +1,242 @@
+"""Graph: one validated symmetric adjacency matrix and the names of its nodes."""
+
+from __future__ import annotations
+
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from isotherm.errors import GraphError
+from isotherm.graph.nodes import NodeIndex, as_column, encode
+from isotherm.graph.weights import as_weight_column, as_weight_matrix, small_indices, symmetric
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from numpy.typing import NDArray
+
+
+class Graph:
+    """An undirected weighted graph. Build it with one of the ``from_…`` constructors.
+
+    The rules they share:
+
+    - edges have no direction: a non-symmetric matrix becomes ``A + Aᵀ``, or the union of the
+      two where all its entries are 0 or 1;
+    - duplicates of unweighted edges merge, weights of duplicate weighted edges add;
+    - a self loop is kept and counts once in its node's degree;
+    - edges of weight zero are dropped, nodes without edges are kept;
+    - weights are float64, finite and not negative.
+
+    Attributes
+    ----------
+    adjacency : scipy.sparse.csr_array of shape (n, n)
+        Symmetric, sorted, without duplicates or zeros. Indices are int32 while they fit. Shared
+        with the input where that was already so: treat it as read-only.
+    names : ndarray of shape (n,)
+        The id of each node.
+    degrees : ndarray of shape (n,)
+        The vector ``d = A1``.
+    """
+
+    adjacency: sparse.csr_array
+    degrees: NDArray[np.float64]
+
+    def __init__(self, adjacency: sparse.csr_array, nodes: NodeIndex | None = None) -> None:
+        self.adjacency = adjacency
+        self._nodes = NodeIndex(adjacency.shape[0]) if nodes is None else nodes
+        if adjacency.shape[0] == 0:
+            raise GraphError("the graph is empty: it has no nodes")
+        with np.errstate(over="ignore"):
+            self.degrees = adjacency @ np.ones(adjacency.shape[0])
+        if not np.isfinite(self.degrees).all():
+            node = self.names[np.flatnonzero(~np.isfinite(self.degrees))[0]]
+            raise GraphError(f"the weights at node {node!r} add up to infinity: scale them down")
+
+    # --- constructors -----------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls, source: Any, target: Any, weight: Any = None, *, nodes: Any = None
+    ) -> Graph:
+        """Graph from the two ends of each edge.
+
+        Parameters
+        ----------
+        source, target : sequences of length m
+            Node ids: anything hashable. Arrays, lists, pandas, polars and pyarrow columns.
+        weight : sequence of length m, optional
+            Without it the graph is unweighted.
+        nodes : sequence of length n, optional
+            All node ids, in the order wanted; the way to have nodes without edges. By default
+            the ids found, sorted where they can be compared, else in order of appearance.
+
+        Raises
+        ------
+        GraphError
+            Columns of different lengths; negative, infinite or missing weights; missing,
+            unhashable or unknown ids.
+
+        Examples
+        --------
+        >>> graph = Graph.from_edges(["ada", "bob", "bob"], ["bob", "cyd", "ada"])
+        >>> graph.names.tolist(), graph.n_edges, graph.degrees.tolist()
+        (['ada', 'bob', 'cyd'], 2, [1.0, 2.0, 1.0])
+        """
+        ends = [as_column(source, "source"), as_column(target, "target")]
+        if len(ends[0]) != len(ends[1]):
+            raise GraphError(f"source has {len(ends[0])} entries but target has {len(ends[1])}")
+        weights = None if weight is None else as_weight_column(weight, len(ends[0]))
+        index, (i, j) = encode(ends, None if nodes is None else as_column(nodes, "nodes"))
+        if weights is not None:
+            kept = weights > 0
+            i, j, weights = i[kept], j[kept], weights[kept]
+        proper = i != j  # a self loop is its own mirror image
+        rows = np.concatenate([i, j[proper]])
+        columns = np.concatenate([j, i[proper]])
+        data = np.ones(len(rows)) if weights is None else np.concatenate([weights, weights[proper]])
+        matrix = sparse.coo_array((data, (rows, columns)), shape=(len(index),) * 2).tocsr()
+        if weights is None:
+            matrix.data[:] = 1.0
+        return cls(small_indices(matrix), index)
+
+    @classmethod
+    def from_matrix(cls, adjacency: Any, *, nodes: Any = None) -> Graph:
+        """Graph from a square adjacency matrix, SciPy sparse or dense.
+
+        A clean symmetric CSR matrix of float64 is taken as it is, without a copy.
+
+        Parameters
+        ----------
+        adjacency : matrix of shape (n, n)
+            Where it is not symmetric the graph is that of ``A + Aᵀ`` (0/1: of the union).
+        nodes : sequence of length n, optional
+            The node ids; by default 0 … n − 1.
+
+        Raises
+        ------
+        GraphError
+            Not two-dimensional, not square, empty, or not of finite non-negative real numbers.
+
+        Examples
+        --------
+        >>> Graph.from_matrix([[0, 2], [1, 0]]).adjacency.toarray().tolist()
+        [[0.0, 3.0], [3.0, 0.0]]
+        >>> Graph.from_matrix([[0, 1], [0, 0]]).adjacency.toarray().tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """
+        matrix = as_weight_matrix(adjacency)
+        if matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(
+                f"an adjacency matrix is square, this one is {matrix.shape[0]} × "
+                f"{matrix.shape[1]}; for rows and columns of different kinds use "
+                "Graph.from_biadjacency"
+            )
+        index = None
+        if nodes is not None:
+            index, _ = encode([], as_column(nodes, "nodes"))
+            if len(index) != matrix.shape[0]:
+                raise GraphError(f"{len(index)} nodes for a matrix of {matrix.shape[0]} rows")
+        return cls(small_indices(symmetric(matrix)), index)
+
+    @classmethod
+    def from_biadjacency(cls, matrix: Any) -> Graph:
+        """Bipartite graph from the weights between its two sides: rows first, then columns.
+
+        Examples
+        --------
+        >>> Graph.from_biadjacency([[1, 1, 0], [0, 1, 1]])
+        Graph(5 nodes, 4 edges)
+        """
+        block = as_weight_matrix(matrix)
+        whole = sparse.block_array([[None, block], [block.T, None]], format="csr")
+        # SciPy cannot tell the size of a block row that holds no block with rows.
+        whole.resize((sum(block.shape),) * 2)
+        whole.sum_duplicates()
+        return cls(small_indices(whole))
+
+    @classmethod
+    def from_networkx(cls, g: Any, weight: str | None = "weight") -> Graph:
+        """Graph from any networkx graph; directed ones lose their direction.
+
+        Parameters
+        ----------
+        g : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+        weight : str or None
+            The edge attribute that holds the weight. Edges without it weigh 1; if no edge has
+            it the graph is unweighted.
+        """
+        ends = list(g.edges(data=weight)) if weight else [(u, v, None) for u, v in g.edges()]
+        weights = [w for _, _, w in ends]
+        return cls.from_edges(
+            [u for u, _, _ in ends],
+            [v for _, v, _ in ends],
+            None if all(w is None for w in weights) else [1.0 if w is None else w for w in weights],
+            nodes=list(g.nodes),
+        )
+
+    @classmethod
+    def from_igraph(cls, g: Any) -> Graph:
+        """Graph from an igraph graph: edge attribute ``weight`` and vertex ``name`` if there."""
+        source, target = np.array(g.get_edgelist(), dtype=np.intp).reshape(-1, 2).T
+        weight = g.es["weight"] if "weight" in g.es.attributes() else None
+        graph = cls.from_edges(source, target, weight, nodes=np.arange(g.vcount()))
+        names = g.vs["name"] if "name" in g.vs.attributes() else None
+        return graph if names is None else cls.from_matrix(graph.adjacency, nodes=names)
+
+    @classmethod
+    def from_any(cls, data: Any) -> Graph:
+        """Graph from a Graph, a matrix, a networkx or an igraph graph, told by its type."""
+        if isinstance(data, Graph):
+            return data
+        for package, build in (("networkx", cls.from_networkx), ("igraph", cls.from_igraph)):
+            module = sys.modules.get(package)  # its graphs exist only where it was imported
+            if module is not None and isinstance(data, module.Graph):
+                return build(data)
+        return cls.from_matrix(data)
+
+    # --- what a graph knows of itself ---------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, those without edges included."""
+        return int(self.adjacency.shape[0])
+
+    @cached_property
+    def n_edges(self) -> int:
+        """Number of edges; each edge and each self loop counts once."""
+        loops = np.count_nonzero(self.adjacency.diagonal())
+        return int(self.adjacency.nnz + loops) // 2
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """The id of each node, array of shape (n,)."""
+        return self._nodes.ids
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the nodes have ids other than their positions 0 … n − 1."""
+        return not self._nodes.is_range
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """The connected component of each node, numbered from 0; array of shape (n,)."""
+        component: NDArray[np.int32]
+        _, component = sparse.csgraph.connected_components(self.adjacency, directed=False)
+        return component
+
+    def positions(self, nodes: Iterable[Hashable]) -> NDArray[np.intp]:
+        """Positions of the nodes with these ids.
+
+        Raises
+        ------
+        UnknownNode
+            If some are not nodes of the graph.
+        """
+        return self._nodes.positions(nodes)
+
+    def __repr__(self) -> str:
+        return f"Graph({self.n_nodes} nodes, {self.n_edges} edges)"

@@ -1,0 +1,218 @@
+"""Node ids of any kind → positions 0 … n − 1, and back."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.errors import GraphError, UnknownNode
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+SHOWN = 5  # how many offending ids an error message lists
+
+
+class NodeIndex:
+    """The ids of the nodes, in the order of their positions.
+
+    Parameters
+    ----------
+    ids : array of shape (n,) or int
+        The ids, all different; an int n stands for the ids 0 … n − 1, which are not stored.
+
+    Examples
+    --------
+    >>> nodes = NodeIndex(np.array(["ada", "bob"], dtype=object))
+    >>> nodes.positions(["bob", "ada"]).tolist()
+    [1, 0]
+    """
+
+    def __init__(self, ids: NDArray[Any] | int) -> None:
+        self._ids = ids
+
+    def __len__(self) -> int:
+        return self._ids if isinstance(self._ids, int) else len(self._ids)
+
+    @property
+    def is_range(self) -> bool:
+        """Whether the ids are the positions themselves."""
+        return isinstance(self._ids, int)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """The ids as an array of shape (n,)."""
+        return np.arange(self._ids) if isinstance(self._ids, int) else self._ids
+
+    @cached_property
+    def _position_of(self) -> dict[Hashable, int]:
+        return {node: position for position, node in enumerate(self.ids.tolist())}
+
+    def positions(self, nodes: Iterable[Hashable]) -> NDArray[np.intp]:
+        """Positions of the given ids.
+
+        Raises
+        ------
+        UnknownNode
+            If some are not nodes of the graph.
+        """
+        column = as_column(nodes, "nodes")
+        if self.is_range and column.dtype.kind in "iu":
+            known = (column >= 0) & (column < len(self))
+            found = np.where(known, column, -1).astype(np.intp)
+        else:
+            position_of = self._position_of
+            try:
+                found = np.fromiter((position_of.get(i, -1) for i in column.tolist()), np.intp)
+            except TypeError as error:
+                raise UnknownNode(f"node ids must be hashable: {error}") from None
+        if (found < 0).any():
+            raise self._unknown(column[found < 0].tolist(), len(column))
+        return found
+
+    def _unknown(self, missing: Sequence[object], total: int) -> UnknownNode:
+        shown = ", ".join(map(repr, missing[:SHOWN])) + (", …" if len(missing) > SHOWN else "")
+        own = ", ".join(repr(node) for node in self.ids[:3].tolist())
+        return UnknownNode(
+            f"{len(missing)} of {total} nodes are not in the graph: {shown} "
+            f"(the graph has {len(self)} nodes, such as {own}; ids must match in type too)"
+        )
+
+
+def as_column(values: Any, what: str) -> NDArray[Any]:
+    """One column of ids or labels as a 1-d array, its elements as they were given.
+
+    Takes arrays, lists and the columns of pandas, polars and pyarrow. A list that mixes types
+    becomes an object array, where `np.asarray` would turn everything into strings.
+    """
+    if hasattr(values, "__array__"):
+        column = np.asarray(values)
+    else:
+        try:
+            items = list(values)
+        except TypeError:
+            raise GraphError(f"{what} must be a sequence, not {type(values).__name__}") from None
+        column = _list_to_column(items)
+    if column.ndim != 1:
+        raise GraphError(f"{what} must have one dimension, not {column.ndim}")
+    return column
+
+
+def _list_to_column(items: list[Any]) -> NDArray[Any]:
+    kinds = {type(item) for item in items}
+    if len(kinds) == 1 and issubclass(next(iter(kinds)), int | float | np.number | np.bool_):
+        column = np.array(items)
+        if column.ndim == 1 and column.dtype != object:
+            return column
+    column = np.empty(len(items), dtype=object)
+    column[:] = items
+    return column
+
+
+def encode(
+    columns: Sequence[NDArray[Any]], nodes: NDArray[Any] | None = None
+) -> tuple[NodeIndex, list[NDArray[np.intp]]]:
+    """Number the ids found in `columns`; return the index and each column as positions.
+
+    Ids are sorted where they can be compared and kept in order of first appearance otherwise.
+    With `nodes`, these are the nodes, in this order, and every id must be one of them.
+
+    Examples
+    --------
+    >>> index, (source, target) = encode([np.array([7, 3]), np.array([3, 5])])
+    >>> index.ids.tolist(), source.tolist(), target.tolist()
+    ([3, 5, 7], [2, 0], [0, 1])
+    """
+    if nodes is not None:
+        index = _given(nodes)
+        try:
+            return index, [index.positions(column) for column in columns]
+        except UnknownNode as error:
+            raise GraphError(f"an edge names a node outside `nodes`: {error}") from None
+    ids = (
+        np.concatenate(columns)
+        if _alike(columns)
+        else np.concatenate([column.astype(object) for column in columns])
+    )
+    if ids.dtype.kind in "iu":
+        found, codes = _encode_integers(ids)
+    elif ids.dtype.kind in "USfbmM":
+        if ids.dtype.kind in "fmM" and (ids != ids).any():
+            raise _missing_id(int(np.flatnonzero(ids != ids)[0]), columns)
+        found, codes = np.unique(ids, return_inverse=True)
+    else:
+        found, codes = _encode_objects(ids, columns)
+    ends = np.cumsum([len(column) for column in columns])[:-1]
+    return NodeIndex(found), np.split(codes.astype(np.intp, copy=False), ends)
+
+
+def _alike(columns: Sequence[NDArray[Any]]) -> bool:
+    """Whether the columns can be joined without changing what the ids are."""
+    kinds = {column.dtype.kind for column in columns}
+    joined = np.result_type(*columns).kind if kinds <= set("iuf") else None
+    return len(kinds) == 1 or joined in kinds
+
+
+def _given(nodes: NDArray[Any]) -> NodeIndex:
+    index = NodeIndex(nodes)
+    try:
+        distinct = len(index._position_of)
+    except TypeError as error:
+        raise GraphError(f"node ids must be hashable: {error}") from None
+    if distinct != len(nodes):
+        raise GraphError(f"`nodes` has {len(nodes)} entries but only {distinct} different ids")
+    return index
+
+
+def _encode_integers(ids: NDArray[Any]) -> tuple[NDArray[Any] | int, NDArray[Any]]:
+    """Number integer ids; in linear time where they lie close together."""
+    if ids.size == 0:
+        return 0, ids
+    if ids.dtype.itemsize < np.dtype(np.intp).itemsize:
+        ids = ids.astype(np.intp)  # differences of short integers can overflow
+    low, high = ids.min(), ids.max()
+    if int(high) - int(low) > 4 * ids.size + 1000:
+        return np.unique(ids, return_inverse=True)
+    offsets = (ids - low).astype(np.intp, copy=False)
+    present = np.zeros(int(high - low) + 1, dtype=bool)
+    present[offsets] = True
+    if low == 0 and present.all():
+        return len(present), offsets
+    rank = np.cumsum(present) - 1
+    return np.flatnonzero(present).astype(ids.dtype) + low, rank[offsets]
+
+
+def _encode_objects(
+    ids: NDArray[Any], columns: Sequence[NDArray[Any]]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Number arbitrary hashable ids with a dictionary."""
+    first: dict[Hashable, int] = {}
+    try:
+        codes = np.fromiter((first.setdefault(i, len(first)) for i in ids.tolist()), np.intp)
+    except TypeError as error:
+        raise GraphError(f"node ids must be hashable: {error}") from None
+    for node, code in first.items():
+        if is_missing(node):
+            raise _missing_id(int(np.flatnonzero(codes == code)[0]), columns)
+    try:
+        ordered = sorted(first)  # type: ignore[type-var]
+    except TypeError:
+        ordered = list(first)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[[first[node] for node in ordered]] = np.arange(len(first))
+    return _list_to_column(ordered), rank[codes]
+
+
+def _missing_id(at: int, columns: Sequence[NDArray[Any]]) -> GraphError:
+    return GraphError(f"edge {at % len(columns[0])} has a missing node id (None or NaN)")
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value stands for "not there": None, NaN, NaT or pandas' NA."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float | np.floating) and bool(value != value)

@@ -1,0 +1,90 @@
+"""Weights and matrices as they come → clean ones, or an error that says what is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from isotherm.errors import GraphError
+from isotherm.graph.nodes import as_column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def check_weights(weights: NDArray[Any], what: str = "weights") -> None:
+    """Raise GraphError unless all weights are real, finite and not negative."""
+    if weights.dtype.kind not in "biuf":
+        raise GraphError(f"{what} must be real numbers, not of type {weights.dtype}")
+    for fault, found in (
+        ("NaN", weights != weights),
+        ("infinite", np.isinf(weights)),
+        ("negative", weights < 0),
+    ):
+        if found.any():
+            seen = "" if fault == "NaN" else f" (first: {weights[found][0]})"
+            raise GraphError(f"{what} must be finite and ≥ 0: {found.sum()} {fault}{seen}")
+
+
+def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
+    """One weight per edge, as float64."""
+    column = as_column(weight, "weight")
+    if len(column) != length:
+        raise GraphError(f"{length} edges but {len(column)} weights")
+    if column.dtype == object:
+        try:
+            column = column.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise GraphError(f"weights must be real numbers: {error}") from None
+    check_weights(column)
+    return column.astype(np.float64, copy=False)
+
+
+def as_weight_matrix(matrix: Any) -> sparse.csr_array:
+    """Canonical CSR of float64, sharing what arrays it can with the input."""
+    if not sparse.issparse(matrix):
+        matrix = np.asarray(matrix)
+        if matrix.ndim != 2:
+            raise GraphError(
+                f"cannot make a graph of {matrix.ndim}-dimensional data of type {matrix.dtype}; "
+                "pass a Graph, a matrix, a networkx or an igraph graph"
+            )
+        if matrix.dtype.kind not in "biuf":
+            raise GraphError(f"weights must be real numbers, not of type {matrix.dtype}")
+    csr = sparse.csr_array(matrix)
+    check_weights(csr.data)
+    if csr.dtype != np.float64:
+        parts = (csr.data.astype(np.float64), csr.indices, csr.indptr)
+        csr = sparse.csr_array(parts, shape=csr.shape)
+    if not csr.has_canonical_format or not csr.data.all():
+        csr = csr.copy()
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+    return csr
+
+
+def symmetric(matrix: sparse.csr_array) -> sparse.csr_array:
+    """The matrix itself if symmetric, else A + Aᵀ, else (all entries 0 or 1) their union."""
+    mirror = matrix.T.tocsr()
+    if (
+        np.array_equal(matrix.indptr, mirror.indptr)
+        and np.array_equal(matrix.indices, mirror.indices)
+        and np.array_equal(matrix.data, mirror.data)
+    ):
+        return matrix
+    total = (matrix + mirror).tocsr()
+    if (matrix.data == 1).all():
+        total.data[:] = 1.0
+    return total
+
+
+def small_indices(matrix: sparse.csr_array) -> sparse.csr_array:
+    """The same matrix with int32 indices where they fit, int64 where they do not."""
+    fits = max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max
+    dtype = np.int32 if fits else np.int64
+    if matrix.indices.dtype == dtype and matrix.indptr.dtype == dtype:
+        return matrix
+    parts = (matrix.data, matrix.indices.astype(dtype), matrix.indptr.astype(dtype))
+    return sparse.csr_array(parts, shape=matrix.shape)

@@ -1,0 +1,182 @@
+"""Labels as users have them → seeds, and class numbers → labels as users had them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.errors import GraphError, LabelError
+from isotherm.graph.nodes import as_column, is_missing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.graph import Graph
+
+UNKNOWN = -1
+
+
+def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Class number of each node, −1 where unknown, and the classes.
+
+    Parameters
+    ----------
+    labels : array of shape (n,), or mapping or pandas Series {node: label}
+        −1, None and NaN stand for unknown. Labels may be ints, strings, bools, floats, mixed.
+    graph : Graph
+
+    Returns
+    -------
+    codes : int array of shape (n,)
+    classes : array of shape (K,)
+        As they were given; sorted where they can be compared, else in order of appearance.
+
+    Raises
+    ------
+    LabelError
+        Wrong length, no label at all, two different labels for one node.
+    UnknownNode
+        A label for a node that is not in the graph.
+
+    Examples
+    --------
+    >>> from isotherm import Graph
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> codes, classes = encode_labels({0: "warm", 3: "cold"}, path)
+    >>> codes.tolist(), classes.tolist()
+    ([1, -1, -1, 0], ['cold', 'warm'])
+    """
+    positions, given = locate(labels, graph)
+    numbers, classes = number_classes(given)
+    known = numbers != UNKNOWN
+    if not known.any():
+        raise LabelError("no seed: every label is unknown (-1, None or NaN)")
+    codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
+    codes[positions[known]] = numbers[known]
+    clash = codes[positions[known]] != numbers[known]
+    if clash.any():
+        nodes = graph.names[np.unique(positions[known][clash])[:5]].tolist()
+        raise LabelError(f"seeds in conflict: two different labels for node(s) {nodes}")
+    return codes, classes
+
+
+def locate(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Positions of the nodes that `labels` speaks of, and what it says of each."""
+    by_node = as_mapping(labels, graph)
+    if by_node is not None:
+        nodes, given = by_node
+        return graph.positions(nodes), given
+    try:
+        given = as_column(labels, "labels")
+    except GraphError as error:
+        raise LabelError(f"{error}; or pass a mapping {{node: label}}") from None
+    if len(given) != graph.n_nodes:
+        raise LabelError(
+            f"{len(given)} labels for a graph of {graph.n_nodes} nodes; give one per node "
+            "(-1, None or NaN where unknown) or a mapping {node: label}"
+        )
+    return np.arange(graph.n_nodes), given
+
+
+def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Nodes and labels of a mapping or pandas Series; None for a plain array.
+
+    A Series names nodes by its index. On a graph without names (a matrix) scikit-learn's habit
+    is by position; where a Series of full length could mean both, that is an error.
+    """
+    if isinstance(labels, Mapping):
+        return as_column(list(labels), "nodes"), as_column(list(labels.values()), "labels")
+    if not hasattr(labels, "iloc") or not hasattr(labels, "index"):
+        return None
+    index = as_column(labels.index, "index")
+    if not graph.has_names and len(index) == graph.n_nodes:
+        own = np.arange(graph.n_nodes)
+        if np.array_equal(index, own) or not np.isin(own, index).all():
+            return None
+        raise LabelError(
+            "a Series whose index is a permutation of 0 … n − 1 can be read by index or by "
+            "position; pass labels.to_dict() for the first, labels.to_numpy() for the second"
+        )
+    return index, as_column(labels, "labels")
+
+
+def number_classes(given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Number the labels found; unknown ones get −1."""
+    if given.dtype.kind in "iufUSb":
+        known = np.ones(len(given), dtype=bool)
+        if given.dtype.kind in "iuf":
+            known = (given == given) & (given != UNKNOWN)
+        numbers = np.full(len(given), UNKNOWN, dtype=np.intp)
+        classes, numbers[known] = np.unique(given[known], return_inverse=True)
+        return numbers, classes
+    first: dict[tuple[bool, Hashable], int] = {}
+    try:
+        numbers = np.fromiter(
+            (
+                UNKNOWN if _is_unknown(label) else first.setdefault(_key(label), len(first))
+                for label in given.tolist()
+            ),
+            np.intp,
+        )
+    except TypeError as error:
+        raise LabelError(f"labels must be hashable: {error}") from None
+    found = [label for _, label in first]
+    try:
+        order = sorted(range(len(found)), key=lambda number: found[number])  # type: ignore[arg-type, return-value]
+    except TypeError:
+        order = list(range(len(found)))
+    rank = np.empty(len(found) + 1, dtype=np.intp)
+    rank[order] = np.arange(len(found))
+    rank[UNKNOWN] = UNKNOWN
+    return rank[numbers], _class_array([found[i] for i in order])
+
+
+def _key(label: Hashable) -> tuple[bool, Hashable]:
+    return isinstance(label, bool | np.bool_), label  # True is not 1
+
+
+def _is_unknown(label: object) -> bool:
+    if isinstance(label, bool | np.bool_):
+        return False
+    return is_missing(label) or (
+        isinstance(label, int | float | np.number) and bool(label == UNKNOWN)
+    )
+
+
+def _class_array(classes: list[Any]) -> NDArray[Any]:
+    """Classes of one simple type as an array of it, all others as objects."""
+    if len({type(label) for label in classes}) == 1 and isinstance(
+        classes[0], str | bool | int | float
+    ):
+        array = np.array(classes)
+        if array.dtype != object:
+            return array
+    array = np.empty(len(classes), dtype=object)
+    array[:] = classes
+    return array
+
+
+def decode_labels(codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels of class numbers; where there is none (−1): −1, NaN or None, as the type allows.
+
+    Examples
+    --------
+    >>> decode_labels(np.array([1, -1]), np.array(["cold", "warm"])).tolist()
+    ['warm', None]
+    >>> decode_labels(np.array([1, -1]), np.array([10, 20])).tolist()
+    [20, -1]
+    """
+    none = codes == UNKNOWN
+    labels = classes[codes]
+    if none.any():
+        if classes.dtype.kind in "iu":
+            labels = labels.astype(np.int64)
+            labels[none] = UNKNOWN
+        elif classes.dtype.kind == "f":
+            labels[none] = np.nan
+        else:
+            labels = labels.astype(object)
+            labels[none] = None
+    return labels

@@ -1,0 +1,68 @@
+"""Equation (3), ``X = Q X + R Y``, iterated: the paper's fixed point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from isotherm.solvers.cg import ConjugateGradient
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from isotherm.engines.operator import Operator
+    from isotherm.solvers.method import Certifier
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """Every free node takes the mean temperature of its neighbours, again and again from 0.
+
+    Parameters
+    ----------
+    n : int or None
+        Exactly so many sweeps, as other libraries do; the certificate says how far from
+        equilibrium they end, which is `NotConverged` if it is farther than `tol`.
+        None: until the tolerance is met.
+    max_iter : int
+        With ``n=None``, sweeps after which it gives up.
+    """
+
+    n: int | None = None
+    max_iter: int = 100_000
+    name: ClassVar[str] = "sweeps"
+
+    def bind(self, operator: Operator) -> BoundSweeps:
+        """Prepare for one operator."""
+        return BoundSweeps(operator, self.n, self.max_iter)
+
+
+@dataclass(frozen=True)
+class BoundSweeps:
+    """See `isotherm.solvers.method.Method`."""
+
+    operator: Operator
+    n: int | None
+    max_iter: int
+
+    def iterate(
+        self, rhs: NDArray[np.float64], X: NDArray[np.float64], target: float
+    ) -> Iterator[NDArray[np.float64]]:
+        diagonal = self.operator.problem.diagonal[:, np.newaxis]
+        last = self.max_iter if self.n is None else self.n
+        for sweep in count():
+            R = rhs - self.operator.apply(X)
+            level = self.operator.level(R)
+            yield level
+            if sweep == last or (self.n is None and (level <= target).all()):
+                return
+            X += R / diagonal  # X ← Q X + R Y
+
+    def certifier(self) -> Certifier:
+        # A few sweeps would leave the exit times, too, far from their limit.
+        return ConjugateGradient().bind(self.operator).certifier()
