@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermError
@@ -67,5 +68,6 @@ def main() -> None:
     try:
         app()
     except IsothermError as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)
+        message = Text.assemble(("error:", "bold red"), f" {error}")
+        Console(stderr=True).print(message, soft_wrap=True)
         sys.exit(1)

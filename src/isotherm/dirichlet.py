@@ -127,6 +127,13 @@ class DirichletProblem:
         return np.asarray(self._outer @ self.values)
 
     @cached_property
+    def source_sizes(self) -> NDArray[np.float64]:
+        """A_FS |Y|: what the right-hand sides would be if nothing in them cancelled."""
+        if (self.values >= 0).all():
+            return self.sources
+        return np.asarray(self._outer @ np.abs(self.values))
+
+    @cached_property
     def exits(self) -> NDArray[np.float64]:
         """Weight by which each free node loses heat for good: A_FS 1 + τ d_F."""
         exits = self._outer @ np.ones(len(self.boundary))

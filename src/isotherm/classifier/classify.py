@@ -131,10 +131,10 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         if self.stop not in STOPS:
             raise ParameterError.unknown("stop", self.stop, STOPS)
         graph = Graph.from_any(graph)
-        codes, self.classes_ = encode_labels(labels, graph)
+        codes, classes = encode_labels(labels, graph)
         seeds = np.flatnonzero(codes != UNKNOWN)
         # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
-        values = np.equal.outer(codes[seeds], np.arange(len(self.classes_)))
+        values = np.equal.outer(codes[seeds], np.arange(len(classes)))
         problem = DirichletProblem(graph, seeds, values, leak=self.leak)
 
         def verdict(solution: Solution) -> Verdict:
@@ -143,6 +143,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
 
         enough = (lambda s: verdict(s).settled) if self.stop == "labels" else None
         solution = self._solve(problem, enough)
+        self.classes_ = classes
         self._keep(solution, verdict(solution), codes != UNKNOWN)
         return self
 

@@ -96,7 +96,8 @@ def judge(
     rival[nodes, best] = rival_most[nodes, best] = -np.inf
     margins = S[nodes, best] - rival.max(axis=1)
 
-    certified = is_seed | ~has | (least > rival_most.max(axis=1))
+    unrivalled = n_classes == 1
+    certified = is_seed | ~has | unrivalled | (least > rival_most.max(axis=1))
     accurate = errors.max(axis=1) <= tol
     if max(mean_errors.all.max(), mean_errors.free.max()) > tol:
         accurate[:] = False

@@ -31,11 +31,11 @@ class Operator(Protocol):
         self,
         rhs: NDArray[np.float64],
         X: NDArray[np.float64],
-        magnitude: NDArray[np.float64],
+        sizes: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """``rhs − M X`` in float64, and a bound on the rounding of each of its entries.
 
-        `magnitude` bounds the sum of the absolute values of the terms that `rhs` is made of.
+        `sizes` bounds the sum of the absolute values of the terms that `rhs` is made of.
         """
         ...
 

@@ -43,7 +43,7 @@ class ScipyOperator:
         self,
         rhs: NDArray[np.float64],
         X: NDArray[np.float64],
-        magnitude: NDArray[np.float64],
+        sizes: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         # Every entry is a sum over the node's edges: with N terms, whatever their order, the
         # computed sum is off by at most N u times the sum of their absolute values. The degree
@@ -51,6 +51,6 @@ class ScipyOperator:
         R = rhs - self.apply(X)
         terms = np.diff(self.problem.graph.adjacency.indptr)[self.problem.free] + 8
         absolute = np.abs(X)
-        sizes = magnitude + self.problem.diagonal[:, np.newaxis] * absolute
+        sizes = sizes + self.problem.diagonal[:, np.newaxis] * absolute
         sizes += self.problem.inner @ absolute
         return R, (1.01 * UNIT_ROUNDOFF) * terms[:, np.newaxis] * sizes

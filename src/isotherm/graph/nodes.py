@@ -91,6 +91,10 @@ def as_column(values: Any, what: str) -> NDArray[Any]:
     """
     if hasattr(values, "__array__"):
         column = np.asarray(values)
+        kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+        if column.dtype.kind == "f" and "int" in kind:  # whole numbers with gaps
+            items = values.to_pylist() if hasattr(values, "to_pylist") else values.to_list()
+            column = _list_to_column(items)
     else:
         try:
             items = list(values)
@@ -103,10 +107,11 @@ def as_column(values: Any, what: str) -> NDArray[Any]:
 
 
 def _list_to_column(items: list[Any]) -> NDArray[Any]:
-    kinds = {type(item) for item in items}
-    if len(kinds) == 1 and issubclass(next(iter(kinds)), int | float | np.number | np.bool_):
+    types = {type(item) for item in items}
+    if types and all(issubclass(kind, int | float | np.number | np.bool_) for kind in types):
+        kinds = {np.dtype(kind).kind for kind in types}
         column = np.array(items)
-        if column.ndim == 1 and column.dtype != object:
+        if kinds == {column.dtype.kind}:  # whole numbers beyond int64 would become floats
             return column
     column = np.empty(len(items), dtype=object)
     column[:] = items

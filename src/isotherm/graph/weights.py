@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+INT32_MAX = np.iinfo(np.int32).max
+
+
 def check_weights(weights: NDArray[Any], what: str = "weights") -> None:
     """Raise GraphError unless all weights are real, finite and not negative."""
     if weights.dtype.kind not in "biuf":
@@ -82,7 +85,7 @@ def symmetric(matrix: sparse.csr_array) -> sparse.csr_array:
 
 def small_indices(matrix: sparse.csr_array) -> sparse.csr_array:
     """The same matrix with int32 indices where they fit, int64 where they do not."""
-    fits = max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max
+    fits = max(matrix.nnz, *matrix.shape) <= INT32_MAX
     dtype = np.int32 if fits else np.int64
     if matrix.indices.dtype == dtype and matrix.indptr.dtype == dtype:
         return matrix

@@ -73,7 +73,7 @@ class ResidualCertifier:
     def __init__(self, operator: Operator, h: NDArray[np.float64]) -> None:
         self._operator = operator
         degrees = operator.problem.degrees[:, np.newaxis]
-        r, rounding = operator.residual(degrees, h, magnitude=degrees)
+        r, rounding = operator.residual(degrees, h, degrees)
         eta = float(((r + rounding) / degrees).max(initial=0.0))
         proven = eta < 1 and bool(np.isfinite(h).all())
         # The factor covers the rounding of this line and of the products in `Certificate`.
@@ -85,10 +85,7 @@ class ResidualCertifier:
 
     def __call__(self, X: NDArray[np.float64]) -> Certificate:
         problem = self._operator.problem
-        most = np.abs(problem.values).max(axis=0)
-        r, rounding = self._operator.residual(
-            problem.sources, X, magnitude=np.outer(problem.exits, most)
-        )
+        r, rounding = self._operator.residual(problem.sources, X, problem.source_sizes)
         residual = float(self._operator.level(r).max(initial=0.0))
         if self._nodes is None:
             return by_maximum_principle(problem, residual)

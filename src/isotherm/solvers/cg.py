@@ -72,7 +72,8 @@ class BoundConjugateGradient:
         yield self.operator.level(R)
 
     def certifier(self) -> Certifier:
-        return certifier_by(self, self.operator)
+        # Not by `self`: a bound is most wanted where this solve was cut short.
+        return certifier_by(ConjugateGradient().bind(self.operator), self.operator)
 
 
 def _ratio(

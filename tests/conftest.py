@@ -1,0 +1,43 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from scipy import sparse
+
+from isotherm import Graph
+
+# Deterministic: the same examples in every run, and no time limit on a slow machine.
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
+
+SHARED_DATA = Path(
+    os.environ.get("ISOTHERM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")
+)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def real_graph():
+    """Loads a labelled graph of the shared data by name, or skips where there is none."""
+
+    def load(name):
+        path = SHARED_DATA / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"the shared data set {name} is not here (looked for {path.name})")
+        with np.load(path) as file:
+            parts = (np.ones(len(file["indices"])), file["indices"], file["indptr"])
+            return Graph.from_matrix(sparse.csr_array(parts)), file["labels"]
+
+    return load

@@ -1,0 +1,87 @@
+"""The tree is the list of concepts, and data flow one way through it."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import isotherm
+
+ROOT = Path(isotherm.__file__).parent
+
+# A module imports only from those above it (`__init__` and `__main__` stand outside).
+ORDER = [
+    "errors",
+    "graph",
+    "labels",
+    "dirichlet",
+    "engines",
+    "solvers",
+    "decision",
+    "classifier",
+    "block_model",
+    "datasets",
+    "report",
+    "cli",
+]
+
+
+def modules():
+    for path in sorted(ROOT.rglob("*.py")):
+        yield path.relative_to(ROOT).with_suffix(""), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(tree):
+    """Names of the package's modules imported at run time (not for type checking only)."""
+    skipped = {
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for statement in block.body
+        for node in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("isotherm."):
+            yield node.module.split(".")[1]
+
+
+def test_modules_import_only_from_those_above_them():
+    for path, tree in modules():
+        home = path.parts[0]
+        if home in {"__init__", "__main__"}:
+            continue
+        assert home in ORDER, f"{path} has no place in the order of modules"
+        for imported in imports(tree):
+            assert ORDER.index(imported) <= ORDER.index(home), f"{path} imports {imported}"
+
+
+def test_no_module_is_a_drawer_for_odds_and_ends():
+    names = {part for path, _ in modules() for part in path.parts}
+    assert not names & {"utils", "util", "common", "helpers", "misc"}
+
+
+def test_no_module_is_longer_than_a_reader_can_hold():
+    for path in ROOT.rglob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 350, path
+
+
+def test_every_public_name_can_be_imported():
+    for name in isotherm.__all__:
+        assert getattr(isotherm, name) is not None
+    assert set(isotherm.__all__) <= set(dir(isotherm))
+
+
+def test_an_unknown_public_name_is_an_attribute_error():
+    assert not hasattr(isotherm, "DirichletOracle")
+
+
+def test_importing_the_package_loads_no_heavy_library():
+    code = "import isotherm, sys; print([m for m in ('numpy', 'scipy', 'sklearn') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_package_is_typed():
+    assert (ROOT / "py.typed").exists()
