@@ -30,7 +30,7 @@ def draw(rng, n_blocks=None):
     return BlockModel(sizes, p, q), seeds
 
 
-def free_nodes(model, seeds):
+def free_nodes(model):
     """One free node of each block."""
     return np.cumsum(model.sizes) - 1
 
@@ -49,7 +49,7 @@ def test_lemma_1_is_the_dense_solve_for_every_label(rng, assortative):
         values = np.equal.outer(labels, np.arange(len(seeds))).astype(float)
         exact = dense_temperatures(model.expected_graph(), nodes, values)
         T = model.temperatures(seeds)
-        assert np.abs(T - exact[free_nodes(model, seeds)]).max() < 1e-10
+        assert np.abs(T - exact[free_nodes(model)]).max() < 1e-10
         assert np.abs(model.mean_temperatures(seeds) - exact.mean(axis=0)).max() < 1e-10
 
 
@@ -69,7 +69,7 @@ def test_fractions_give_exact_temperatures():
     assert all(isinstance(t, Fraction) for t in T.ravel())
     nodes = seed_nodes(model, [2, 1, 1])
     exact = exact_temperatures(model.expected_graph(), nodes, np.eye(3)[model.labels[nodes]])
-    assert T.tolist() == [exact[i] for i in free_nodes(model, [2, 1, 1])]
+    assert T.tolist() == [exact[i] for i in free_nodes(model)]
     assert model.mean_temperatures([2, 1, 1]).tolist() == [
         sum(column) / 9 for column in zip(*exact, strict=True)
     ]
@@ -129,7 +129,7 @@ def test_the_classifier_on_the_expected_graph_agrees_with_the_closed_form(decisi
         labels = np.full(model.n_nodes, -1)
         labels[seed_nodes(model, seeds)] = model.labels[seed_nodes(model, seeds)]
         c = DirichletClassifier(decision).fit(model.expected_graph(), labels)
-        nodes = free_nodes(model, seeds)
+        nodes = free_nodes(model)
         sure = c.status_[nodes] == "predicted"
         assert np.array_equal(c.labels_[nodes][sure], model.classify(seeds, decision)[sure])
 

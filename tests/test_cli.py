@@ -10,13 +10,12 @@ import pytest
 from isotherm import __version__
 
 
-def run(*arguments, columns=100, module=False, **environment):
-    program = [sys.executable, "-m", "isotherm"]
+def run(*arguments, columns=100):
     return subprocess.run(
-        [*program, *arguments],
+        [sys.executable, "-m", "isotherm", *arguments],
         capture_output=True,
         text=True,
-        env=os.environ | {"COLUMNS": str(columns), "NO_COLOR": "1"} | environment,
+        env=os.environ | {"COLUMNS": str(columns), "NO_COLOR": "1"},
         check=False,
     )
 

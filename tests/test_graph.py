@@ -82,10 +82,10 @@ def test_index_arrays_of_an_integer_matrix_are_shared(rng):
     assert np.shares_memory(A.indices, Graph.from_matrix(A).adjacency.indices)
 
 
-@pytest.mark.parametrize("format", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
-def test_every_sparse_format_gives_the_same_graph(format, rng):
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_every_sparse_format_gives_the_same_graph(kind, rng):
     A = rng.integers(0, 3, (8, 8)).astype(float)
-    assert np.array_equal(dense(Graph.from_matrix(sparse.coo_array(A).asformat(format))), A + A.T)
+    assert np.array_equal(dense(Graph.from_matrix(sparse.coo_array(A).asformat(kind))), A + A.T)
 
 
 def test_the_input_matrix_is_not_changed():

@@ -18,6 +18,7 @@ from isotherm import (
 from isotherm.engines import ENGINES
 from isotherm.errors import LabelError, ParameterError, UnknownNode
 from isotherm.solvers import SOLVERS, choose_solvers, solve
+from isotherm.solvers.cg import BoundConjugateGradient
 from oracle import dense_temperatures, grid, random_graph
 
 TABLE = [(solver, engine) for solver in ["auto", *SOLVERS] for engine in ["auto", *ENGINES]]
@@ -165,7 +166,7 @@ def test_a_fixed_number_of_sweeps_is_the_papers_fixed_point(rng):
 def test_a_solve_that_misses_tol_raises_and_carries_an_honest_solution(solver):
     graph = grid(15, 15)
     exact = dense_temperatures(graph, [0, 224], np.eye(2))
-    with pytest.raises(NotConverged, match="not to tol = 1.0e-06") as failure:
+    with pytest.raises(NotConverged, match=r"not to tol = 1\.0e-06") as failure:
         solve_dirichlet(graph, [0, 224], np.eye(2), solver=solver)
     partial = failure.value.solution
     error = np.abs(partial.temperatures - exact).max(axis=1)
@@ -205,15 +206,11 @@ def test_auto_takes_the_direct_solver_for_small_graphs_and_cg_for_large():
 
 
 def test_auto_falls_back_where_its_first_choice_fails(monkeypatch):
-    monkeypatch.setattr(ConjugateGradient, "bind", lambda _, op: ConjugateGradient_of(op, 3))
+    monkeypatch.setattr(
+        ConjugateGradient, "bind", lambda _, operator: BoundConjugateGradient(operator, max_iter=3)
+    )
     graph = grid(40, 40)
     assert solve_dirichlet(graph, [0], [1.0], leak=0.01).solver == "direct"
-
-
-def ConjugateGradient_of(operator, max_iter):  # noqa: N802
-    from isotherm.solvers.cg import BoundConjugateGradient
-
-    return BoundConjugateGradient(operator, max_iter)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
     from isotherm.errors import IsothermError as IsothermError
-    from isotherm.errors import IsothermWarning as IsothermWarning
     from isotherm.errors import NotConverged as NotConverged
     from isotherm.graph import Graph as Graph
     from isotherm.solvers import ConjugateGradient as ConjugateGradient
@@ -35,7 +34,6 @@ _HOME = {
     "Elimination": "solvers",
     "Graph": "graph",
     "IsothermError": "errors",
-    "IsothermWarning": "errors",
     "NotConverged": "errors",
     "Solution": "solvers",
     "Sweeps": "solvers",

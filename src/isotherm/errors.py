@@ -1,4 +1,4 @@
-"""Every exception and warning class of the package."""
+"""Every exception class of the package."""
 
 from __future__ import annotations
 
@@ -50,7 +50,3 @@ class NotConverged(IsothermError, RuntimeError):
 
     def __reduce__(self) -> tuple[type[NotConverged], tuple[str, Solution]]:
         return type(self), (str(self), self.solution)
-
-
-class IsothermWarning(UserWarning):
-    """Base of the warnings given by this package."""
