@@ -249,10 +249,10 @@ def test_a_mask_of_the_wrong_length_or_an_unknown_node_is_an_error():
         solve_dirichlet(np.ones((3, 3)), [0, 7], [1.0, 0.0])
 
 
-def test_enough_ends_a_solve_early():
+def test_a_purpose_served_ends_a_solve_early():
     graph = grid(20, 20)
     problem = DirichletProblem(graph, np.array([0, 399]), np.eye(2))
     full = solve(problem, solver="cg")
-    early = solve(problem, solver="cg", enough=lambda solution: solution.certificate.bound < 0.1)
+    early = solve(problem, solver="cg", excess=lambda solution: solution.certificate.bound / 0.1)
     assert early.n_iter < full.n_iter
     assert 1e-6 < early.certificate.bound < 0.1

@@ -141,8 +141,8 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
             T = self._temperatures(solution)
             return judge(T, solution.certificate, codes, decision=self.decision, tol=self.tol)
 
-        enough = (lambda s: verdict(s).settled) if self.stop == "labels" else None
-        solution = self._solve(problem, enough)
+        excess = (lambda s: verdict(s).excess) if self.stop == "labels" else None
+        solution = self._solve(problem, excess)
         self.classes_ = classes
         self._keep(solution, verdict(solution), codes != UNKNOWN)
         return self

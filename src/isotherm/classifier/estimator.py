@@ -46,12 +46,12 @@ class DirichletEstimator(BaseEstimator):
         return tags
 
     def _solve(
-        self, problem: DirichletProblem, enough: Callable[[Solution], bool] | None = None
+        self, problem: DirichletProblem, excess: Callable[[Solution], float] | None = None
     ) -> Solution:
         """Solve, and turn a solve that failed into a warning with the bound it did reach."""
         try:
             return solve(
-                problem, tol=self.tol, solver=self.solver, engine=self.engine, enough=enough
+                problem, tol=self.tol, solver=self.solver, engine=self.engine, excess=excess
             )
         except NotConverged as failure:
             warnings.warn(str(failure), ConvergenceWarning, stacklevel=3)

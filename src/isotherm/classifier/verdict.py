@@ -35,6 +35,9 @@ class Verdict:
     tied : bool array of shape (n,)
         Not certified although the temperatures are as accurate as asked: no more solving was
         promised, and the two warmest classes are too close to tell apart.
+    excess : float
+        How many times too large the errors are for every node to be certified or tied; at most
+        1 if further solving could change no label.
     """
 
     means: Means
@@ -43,11 +46,7 @@ class Verdict:
     margins: NDArray[np.float64]
     certified: NDArray[np.bool_]
     tied: NDArray[np.bool_]
-
-    @property
-    def settled(self) -> bool:
-        """Whether further solving could change no label, ties aside."""
-        return bool((self.certified | self.tied).all())
+    excess: float
 
 
 def judge(
@@ -95,19 +94,25 @@ def judge(
     rival, rival_most = S.copy(), S + E
     rival[nodes, best] = rival_most[nodes, best] = -np.inf
     margins = S[nodes, best] - rival.max(axis=1)
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ where nothing is known or there is no rival
+        lead = least - rival_most.max(axis=1)  # what is left of the margin at the worst
 
-    unrivalled = n_classes == 1
-    certified = is_seed | ~has | unrivalled | (least > rival_most.max(axis=1))
-    accurate = errors.max(axis=1) <= tol
-    if max(mean_errors.all.max(), mean_errors.free.max()) > tol:
-        accurate[:] = False
-    tied = ~certified & accurate & np.isfinite(E).all(axis=1)
+    certified = is_seed | ~has | (lead > 0) | (n_classes == 1)
+    mean_error = max(mean_errors.all.max(), mean_errors.free.max())
+    inaccuracy = np.maximum(errors.max(axis=1), mean_error) / tol
+    tied = ~certified & (inaccuracy <= 1) & np.isfinite(lead)
     first_possible = (S[tied] + E[tied] >= least[tied, np.newaxis]).argmax(axis=1)
 
     codes = np.where(has, best, -1)
     codes[tied] = first_possible
     codes[is_seed] = seed_codes[is_seed]
-    return Verdict(means, S, codes, margins, certified, tied)
+
+    # Errors must shrink until they fit into the margin, or to the accuracy at which it is a tie.
+    open_ = ~certified & ~tied
+    with np.errstate(divide="ignore"):
+        to_certify = (margins[open_] - lead[open_]) / margins[open_]
+    excess = np.minimum(to_certify, inaccuracy[open_]).max(initial=0.0)
+    return Verdict(means, S, codes, margins, certified, tied, float(excess))
 
 
 def _mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:

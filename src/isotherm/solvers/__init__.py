@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from isotherm.solvers.method import Solver
 
     Certify = Callable[[NDArray[np.float64]], Certificate]
-    Enough = Callable[[Solution], bool]
+    Excess = Callable[[Solution], float]
 
 __all__ = [
     "SOLVERS",
@@ -64,6 +64,8 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
 DIRECT_FIRST = 1_000
 DIRECT_AT_ALL = 10_000
 ELIMINATION = 1_000
+
+FIRST_LOOK = 0.05  # residual level at which a solve that may end early is first looked at
 
 
 def solve_dirichlet(
@@ -134,7 +136,7 @@ def solve(
     tol: float = 1e-6,
     solver: str | Solver = "auto",
     engine: str = "auto",
-    enough: Enough | None = None,
+    excess: Excess | None = None,
 ) -> Solution:
     """Solve a Dirichlet problem until every temperature is proven to `tol`.
 
@@ -143,8 +145,9 @@ def solve(
     problem : DirichletProblem
     tol, solver, engine
         See `solve_dirichlet`.
-    enough : callable, optional
-        Looks at a certified but inexact solution; True ends the solve there.
+    excess : callable, optional
+        Looks at a certified but inexact solution and says how many times too large its errors
+        still are for the purpose at hand; at most 1 ends the solve there.
 
     Raises
     ------
@@ -156,7 +159,7 @@ def solve(
     chosen = choose_engine(engine)
     best: Solution | None = None
     for candidate in choose_solvers(solver, problem):
-        solution, met = _attempt(problem, candidate, chosen, float(tol), enough)
+        solution, met = _attempt(problem, candidate, chosen, float(tol), excess)
         if met:
             return solution
         logger.info("%s reached %.1e, not %.1e", solution.solver, solution.certificate.bound, tol)
@@ -192,7 +195,7 @@ def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solv
 
 
 def _attempt(
-    problem: DirichletProblem, solver: Solver, engine: Engine, tol: float, enough: Enough | None
+    problem: DirichletProblem, solver: Solver, engine: Engine, tol: float, excess: Excess | None
 ) -> tuple[Solution, bool]:
     """One solver's best effort, and whether it is good enough."""
     started = time.perf_counter()
@@ -221,18 +224,19 @@ def _attempt(
         target = certify.target(tol)
         steps, previous = 0, math.inf
         while True:
-            looked_at = math.inf
+            look_at = -1.0 if excess is None else FIRST_LOOK
             for step, level in enumerate(method.iterate(problem.sources, X, target)):
                 worst = level.max()
-                if enough is not None and step > 0 and worst <= looked_at / 2:
-                    looked_at = worst
+                if excess is not None and worst <= look_at:
                     solution = proven(X, certify, steps + step)
-                    if enough(solution):
+                    too_large = excess(solution)
+                    if too_large <= 1:
                         return solution, True
+                    look_at = worst / min(max(too_large, 2), 16)  # errors follow the residual
             steps += step
             solution = proven(X, certify, steps)
             bound = solution.certificate.bound
-            met = bound <= tol or (enough is not None and enough(solution))
+            met = bound <= tol or (excess is not None and excess(solution) <= 1)
             # A solver's own residual drifts from the true one: it may be at its target where
             # the certificate is not. Starting again from there is iterative refinement, worth
             # it while it helps.
