@@ -61,6 +61,8 @@ def test_a_seed_given_twice_with_the_same_value_counts_once():
         ([0], [np.nan], "finite"),
         ([0], [np.inf], "finite"),
         ([0], ["warm"], "real numbers"),
+        ([0, 6], [1.0, 0.0], "no node at position 6"),
+        ([0, -1], [1.0, 0.0], "no node at position -1"),
         ([0, 2, 0], [1.0, 0.0, 0.5], r"conflict.*\[0\]"),
     ],
 )

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from isotherm import Graph
 from isotherm.errors import GraphError
+from oracle import random_graph
 
 
 def dense(graph):
@@ -68,16 +69,14 @@ def test_a_0_1_matrix_that_is_not_symmetric_becomes_the_union(dtype):
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 def test_a_clean_symmetric_csr_is_taken_without_a_copy(kind, rng):
-    half = sparse.random_array((50, 50), density=0.1, rng=rng, format="csr")
-    A = kind(half + half.T)
+    A = kind(random_graph(rng, 50).adjacency)
     graph = Graph.from_matrix(A)
     for part in ("data", "indices", "indptr"):
         assert np.shares_memory(getattr(A, part), getattr(graph.adjacency, part))
 
 
 def test_index_arrays_of_an_integer_matrix_are_shared(rng):
-    half = sparse.random_array((50, 50), density=0.1, rng=rng, format="csr")
-    A = sparse.csr_array(half + half.T)
+    A = random_graph(rng, 50).adjacency
     A = sparse.csr_array((np.ones(A.nnz, dtype=int), A.indices, A.indptr), shape=A.shape)
     assert np.shares_memory(A.indices, Graph.from_matrix(A).adjacency.indices)
 

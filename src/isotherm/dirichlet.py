@@ -182,6 +182,9 @@ def _merged(
     graph: Graph, boundary: NDArray[np.intp], values: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Sort the boundary; merge nodes that come twice, unless their values differ."""
+    outside = (boundary < 0) | (boundary >= graph.n_nodes)
+    if outside.any():
+        raise LabelError(f"no node at position {boundary[outside][0]}: there are {graph.n_nodes}")
     nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
     conflict = (values[first][where] != values).any(axis=1)
     if conflict.any():

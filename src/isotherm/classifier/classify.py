@@ -75,8 +75,8 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
     >>> clf = DirichletClassifier().fit(graph, {"a": "left", "y": "right"})
     >>> dict(zip(graph.names, clf.labels_.tolist()))
     {'a': 'left', 'b': 'left', 'c': 'left', 'x': 'right', 'y': 'right', 'z': 'right'}
-    >>> clf.certified_.all()
-    np.True_
+    >>> bool(clf.certified_.all())
+    True
     """
 
     classes_: NDArray[Any]

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from isotherm.dirichlet import DirichletProblem
 
-UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2  # relative error of one operation …
+UNDERFLOW = float(np.finfo(np.float64).smallest_subnormal)  # … unless its result is this small
 
 
 class Operator(Protocol):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.engines.operator import UNIT_ROUNDOFF
+from isotherm.engines.operator import UNDERFLOW, UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,4 +53,5 @@ class ScipyOperator:
         absolute = np.abs(X)
         sizes = sizes + self.problem.diagonal[:, np.newaxis] * absolute
         sizes += self.problem.inner @ absolute
-        return R, (1.01 * UNIT_ROUNDOFF) * terms[:, np.newaxis] * sizes
+        each = np.where(sizes > 0, 1.01 * UNIT_ROUNDOFF * sizes + UNDERFLOW, 0.0)
+        return R, terms[:, np.newaxis] * each

@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -157,19 +157,23 @@ def solve(
     if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 < tol < math.inf:
         raise ParameterError(f"tol must be a number > 0, got {tol!r}")
     chosen = choose_engine(engine)
-    best: Solution | None = None
+    attempts = []
     for candidate in choose_solvers(solver, problem):
-        solution, met = _attempt(problem, candidate, chosen, float(tol), excess)
-        if met:
-            return solution
-        logger.info("%s reached %.1e, not %.1e", solution.solver, solution.certificate.bound, tol)
-        if best is None or solution.certificate.bound < best.certificate.bound:
-            best = solution
-    assert best is not None  # noqa: S101  # choose_solvers never returns an empty list
+        attempt = _attempt(problem, candidate, chosen, float(tol), excess)
+        if attempt.met:
+            return attempt.solution
+        logger.info("%r missed tol = %.1e", attempt.solution, tol)
+        attempts.append(attempt)
+    best, _, out_of_steps = min(attempts, key=lambda tried: tried.solution.certificate.bound)
     raise NotConverged(
         f"{best.solver} stopped after {best.n_iter} steps: temperatures are proven to "
-        f"{best.certificate.bound:.1e} only, not to tol = {tol:.1e}; raise the solver's max_iter, "
-        "choose another solver or loosen tol",
+        f"{best.certificate.bound:.1e} only, not to tol = {tol:.1e}; "
+        + (
+            "raise the solver's max_iter, choose another solver or loosen tol"
+            if out_of_steps
+            else "float64 can prove no more: loosen tol, or choose solver='elimination' if the "
+            "weights are very far apart"
+        ),
         best,
     )
 
@@ -194,20 +198,33 @@ def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solv
     return [solver]  # type: ignore[list-item]
 
 
+class Attempt(NamedTuple):
+    """One solver's best effort: is it good enough, and if not, was that for want of steps?"""
+
+    solution: Solution
+    met: bool
+    out_of_steps: bool
+
+
 def _attempt(
     problem: DirichletProblem, solver: Solver, engine: Engine, tol: float, excess: Excess | None
-) -> tuple[Solution, bool]:
-    """One solver's best effort, and whether it is good enough."""
+) -> Attempt:
+    """Let one solver iterate until the certificate meets `tol` or nothing helps any more."""
     started = time.perf_counter()
 
     def proven(X: NDArray[np.float64], certify: Certify, n_iter: int) -> Solution:
         # By the maximum principle clipping only brings X closer to equilibrium.
         low, high = problem.bounds
-        X = np.where(np.isfinite(X), np.clip(X, low, high), (low + high) / 2)
+        if np.isfinite(X).all():
+            X = np.clip(X, low, high)
+            certificate = certify(X)
+        else:  # the solver broke down: any temperature is as good as another
+            X = np.full_like(X, (low + high) / 2)
+            certificate = by_maximum_principle(problem)
         return Solution.of(
             problem,
             X,
-            certify(X),
+            certificate,
             n_iter=n_iter,
             solver=solver.name,
             engine=engine.name,
@@ -216,7 +233,8 @@ def _attempt(
 
     X = np.zeros((len(problem.free), problem.n_columns))
     if X.size == 0:
-        return proven(X, lambda _: by_maximum_principle(problem, residual=0.0), 0), True
+        certificate = by_maximum_principle(problem, residual=0.0)
+        return Attempt(proven(X, lambda _: certificate, 0), met=True, out_of_steps=False)
 
     with np.errstate(all="ignore"):  # what overflows fails to be certified
         method = solver.bind(engine.operator(problem))
@@ -231,7 +249,7 @@ def _attempt(
                     solution = proven(X, certify, steps + step)
                     too_large = excess(solution)
                     if too_large <= 1:
-                        return solution, True
+                        return Attempt(solution, met=True, out_of_steps=False)
                     look_at = worst / min(max(too_large, 2), 16)  # errors follow the residual
             steps += step
             solution = proven(X, certify, steps)
@@ -240,6 +258,7 @@ def _attempt(
             # A solver's own residual drifts from the true one: it may be at its target where
             # the certificate is not. Starting again from there is iterative refinement, worth
             # it while it helps.
-            if met or not worst <= target or bound > previous / 2:
-                return solution, met
+            out_of_steps = not worst <= target
+            if met or out_of_steps or bound > previous / 2:
+                return Attempt(solution, met, out_of_steps)
             previous, X = bound, solution.temperatures[problem.free]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from isotherm.engines.operator import UNIT_ROUNDOFF
+from isotherm.engines.operator import UNDERFLOW, UNIT_ROUNDOFF
 from isotherm.solvers.certificate import Certificate, by_maximum_principle, spans
 
 if TYPE_CHECKING:
@@ -38,11 +38,12 @@ class Elimination:
         return BoundElimination(operator)
 
 
-@dataclass(frozen=True)
 class BoundElimination:
     """See `isotherm.solvers.method.Method`."""
 
-    operator: Operator
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.done = False
 
     def iterate(
         self,
@@ -55,10 +56,11 @@ class BoundElimination:
         parts = np.hstack([np.maximum(rhs, 0.0), np.maximum(-rhs, 0.0)])
         warm, cold = np.hsplit(eliminate(problem.inner.toarray(), problem.exits, parts), 2)
         X[:] = warm - cold
+        self.done = True
         yield self.operator.level(rhs - self.operator.apply(X))
 
     def certifier(self) -> Certifier:
-        return AprioriCertifier(self.operator)
+        return AprioriCertifier(self)
 
 
 def eliminate(
@@ -105,23 +107,32 @@ class AprioriCertifier:
     node with m nodes left rounds each of the remaining weights by (m + 3) u, and finding its
     temperature adds (2m + 3) u; the sum over m is the bound. The weights to the boundary are
     sums rounded once before, and sources of both signs cancel by a further N u.
+
+    A product too small for float64 is an absolute change δ of a weight instead. It moves no
+    temperature by more than δ times the resistance between two nodes, at most n / w with w the
+    least weight; there are n² weights in each of n steps.
     """
 
-    def __init__(self, operator: Operator) -> None:
-        self._operator = operator
-        n = len(operator.problem.free)
-        terms = int(np.diff(operator.problem.graph.adjacency.indptr).max(initial=0)) + 8
+    def __init__(self, method: BoundElimination) -> None:
+        self._method = method
+        problem = method.operator.problem
+        n = len(problem.free)
+        terms = int(np.diff(problem.graph.adjacency.indptr).max(initial=0)) + 8
         steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * terms
-        self._error = steps * UNIT_ROUNDOFF
+        least = problem.graph.adjacency.data.min(initial=np.inf)
+        if problem.leak > 0:
+            least = min(least, (problem.leak * problem.degrees).min(initial=np.inf))
+        self._error = steps * UNIT_ROUNDOFF + n**4 * (UNDERFLOW / least)
 
     def target(self, tol: float) -> float:
         return tol
 
     def __call__(self, X: NDArray[np.float64]) -> Certificate:
-        problem = self._operator.problem
-        R = problem.sources - self._operator.apply(X)
-        residual = float(self._operator.level(R).max(initial=0.0))
-        if self._error > 0.01:  # beyond it the terms of second order count
+        operator = self._method.operator
+        problem = operator.problem
+        residual = float(operator.level(problem.sources - operator.apply(X)).max(initial=0.0))
+        # Beyond 0.01 the terms of second order count.
+        if not self._method.done or not self._error <= 0.01:
             return by_maximum_principle(problem, residual)
         columns = 1.1 * self._error * np.abs(problem.values).max(axis=0)
         return Certificate(np.ones(len(problem.free)), columns, spans(problem), residual)
