@@ -199,7 +199,7 @@ def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solv
 
 
 class Attempt(NamedTuple):
-    """One solver's best effort: is it good enough, and if not, was that for want of steps?"""
+    """One solver's best effort; whether it is good enough, and if not, for want of steps."""
 
     solution: Solution
     met: bool
