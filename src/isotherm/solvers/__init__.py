@@ -1,16 +1,15 @@
 """Solvers: one Dirichlet problem → temperatures with a certificate.
 
-`solve` drives them all: it lets a solver iterate, has the result certified, refines where the
-certificate asks for more, and is the only place that turns a failed solve into an exception.
+`solve` chooses solver and engine, lets them make an `attempt`, and is the only place that turns a
+failed one into an exception.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-import time
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +18,8 @@ from isotherm.engines import choose_engine
 from isotherm.errors import LabelError, NotConverged, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
-from isotherm.solvers.certificate import Certificate, by_maximum_principle
+from isotherm.solvers.attempt import attempt
+from isotherm.solvers.certificate import Certificate
 from isotherm.solvers.cg import ConjugateGradient
 from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
@@ -29,13 +29,8 @@ from isotherm.solvers.sweeps import Sweeps
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from isotherm.engines.operator import Engine
+    from isotherm.solvers.attempt import Excess
     from isotherm.solvers.method import Solver
-
-    Certify = Callable[[NDArray[np.float64]], Certificate]
-    Excess = Callable[[Solution], float]
 
 __all__ = [
     "SOLVERS",
@@ -64,8 +59,6 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
 DIRECT_FIRST = 1_000
 DIRECT_AT_ALL = 10_000
 ELIMINATION = 1_000
-
-FIRST_LOOK = 0.05  # residual level at which a solve that may end early is first looked at
 
 
 def solve_dirichlet(
@@ -159,11 +152,11 @@ def solve(
     chosen = choose_engine(engine)
     attempts = []
     for candidate in choose_solvers(solver, problem):
-        attempt = _attempt(problem, candidate, chosen, float(tol), excess)
-        if attempt.met:
-            return attempt.solution
-        logger.info("%r missed tol = %.1e", attempt.solution, tol)
-        attempts.append(attempt)
+        tried = attempt(problem, candidate, chosen, float(tol), excess)
+        if tried.met:
+            return tried.solution
+        logger.info("%r missed tol = %.1e", tried.solution, tol)
+        attempts.append(tried)
     best, _, out_of_steps = min(attempts, key=lambda tried: tried.solution.certificate.bound)
     raise NotConverged(
         f"{best.solver} stopped after {best.n_iter} steps: temperatures are proven to "
@@ -196,69 +189,3 @@ def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solv
     if not hasattr(solver, "bind"):
         raise ParameterError.unknown("solver", solver, ["auto", *SOLVERS])
     return [solver]  # type: ignore[list-item]
-
-
-class Attempt(NamedTuple):
-    """One solver's best effort; whether it is good enough, and if not, for want of steps."""
-
-    solution: Solution
-    met: bool
-    out_of_steps: bool
-
-
-def _attempt(
-    problem: DirichletProblem, solver: Solver, engine: Engine, tol: float, excess: Excess | None
-) -> Attempt:
-    """Let one solver iterate until the certificate meets `tol` or nothing helps any more."""
-    started = time.perf_counter()
-
-    def proven(X: NDArray[np.float64], certify: Certify, n_iter: int) -> Solution:
-        # By the maximum principle clipping only brings X closer to equilibrium.
-        low, high = problem.bounds
-        if np.isfinite(X).all():
-            X = np.clip(X, low, high)
-            certificate = certify(X)
-        else:  # the solver broke down: any temperature is as good as another
-            X = np.full_like(X, (low + high) / 2)
-            certificate = by_maximum_principle(problem)
-        return Solution.of(
-            problem,
-            X,
-            certificate,
-            n_iter=n_iter,
-            solver=solver.name,
-            engine=engine.name,
-            seconds=time.perf_counter() - started,
-        )
-
-    X = np.zeros((len(problem.free), problem.n_columns))
-    if X.size == 0:
-        certificate = by_maximum_principle(problem, residual=0.0)
-        return Attempt(proven(X, lambda _: certificate, 0), met=True, out_of_steps=False)
-
-    with np.errstate(all="ignore"):  # what overflows fails to be certified
-        method = solver.bind(engine.operator(problem))
-        certify = method.certifier()
-        target = certify.target(tol)
-        steps, previous = 0, math.inf
-        while True:
-            look_at = -1.0 if excess is None else FIRST_LOOK
-            for step, level in enumerate(method.iterate(problem.sources, X, target)):
-                worst = level.max()
-                if excess is not None and worst <= look_at:
-                    solution = proven(X, certify, steps + step)
-                    too_large = excess(solution)
-                    if too_large <= 1:
-                        return Attempt(solution, met=True, out_of_steps=False)
-                    look_at = worst / min(max(too_large, 2), 16)  # errors follow the residual
-            steps += step
-            solution = proven(X, certify, steps)
-            bound = solution.certificate.bound
-            met = bound <= tol or (excess is not None and excess(solution) <= 1)
-            # A solver's own residual drifts from the true one: it may be at its target where
-            # the certificate is not. Starting again from there is iterative refinement, worth
-            # it while it helps.
-            out_of_steps = not worst <= target
-            if met or out_of_steps or bound > previous / 2:
-                return Attempt(solution, met, out_of_steps)
-            previous, X = bound, solution.temperatures[problem.free]
