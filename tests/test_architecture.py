@@ -12,6 +12,7 @@ ROOT = Path(isotherm.__file__).parent
 # A module imports only from those above it (`__init__` and `__main__` stand outside).
 ORDER = [
     "errors",
+    "rounding",
     "graph",
     "labels",
     "dirichlet",
@@ -43,8 +44,18 @@ def imports(tree):
     for node in ast.walk(tree):
         if node in skipped:
             continue
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("isotherm."):
-            yield node.module.split(".")[1]
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            package, _, rest = name.partition(".")
+            home = isotherm._HOME.get(rest, rest).split(".")[0]
+            if package == "isotherm" and home not in {"", "__version__"}:
+                yield home
 
 
 def test_modules_import_only_from_those_above_them():

@@ -293,7 +293,9 @@ def test_bad_seeds_get_a_clear_error(seeds, message):
 
 
 def test_a_block_that_no_heat_reaches_is_an_error():
-    with pytest.raises(LabelError, match="cut off"):
+    with pytest.raises(
+        LabelError, match=r"no weight joins the free nodes of block\(s\) \[1\] to a seed"
+    ):
         BlockModel([5, 5], 0.5, 0.0).temperatures([1, 0])
 
 

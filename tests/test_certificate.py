@@ -15,10 +15,11 @@ from isotherm import (
     Sweeps,
     solve_dirichlet,
 )
+from isotherm.classifier.verdict import judge
 from isotherm.decision import DECISIONS
 from isotherm.engines import choose_engine
 from isotherm.errors import NotConverged
-from isotherm.solvers.certificate import ResidualCertifier
+from isotherm.solvers.certificate import Certificate, ResidualCertifier
 from oracle import (
     dense_temperatures,
     exact_temperatures,
@@ -175,6 +176,34 @@ def test_stopping_at_labels_gives_the_labels_of_equilibrium_in_fewer_steps(decis
     assert (early.certified_ | (early.status_ == "tie")).all()
     assert early.n_iter_ < full.n_iter_
     assert early.solution_.certificate.bound > 1e-9
+
+
+def test_the_error_of_the_means_counts_in_a_centred_label(rng):
+    # One node known exactly, all others wrong by up to `off`: its label hangs on the means.
+    n, off = 20, 0.2
+    exact = rng.dirichlet([1, 1], n)
+    codes = np.full(n, -1)
+    codes[:2] = [0, 1]
+    exact[:2] = np.eye(2)
+    exact[2] = exact.mean(axis=0) + np.array([0.04, -0.04])
+    exact[2] = exact[2] / exact[2].sum()
+    found = exact.copy()
+    found[3:] = np.clip(exact[3:] + np.array([off, -off]), 0, 1)
+    right = (exact[2] - exact.mean(axis=0)).argmax()
+    nodes = np.full(n, off)
+    nodes[:3] = 0.0
+    certificate = Certificate(nodes, np.ones(2), np.ones(2), residual=off)
+    verdict = judge(found, certificate, codes, decision="centered", tol=1e-6)
+    assert verdict.codes[2] != right
+    assert not verdict.certified[2]
+    assert judge(found, certificate, codes, decision="plain", tol=1e-6).certified[2]
+
+
+def test_the_bound_of_elimination_covers_every_rounding_of_its_cube_of_steps(rng):
+    graph = random_graph(rng, 80, degree=6)
+    solution = solve_dirichlet(graph, [0, 1], np.eye(2), solver=Elimination())
+    n = int((~solution.unreached).sum()) - 2
+    assert solution.certificate.bound >= 2 / 3 * n**3 * 2.0**-53
 
 
 def test_elimination_is_proven_without_a_residual(rng):

@@ -258,6 +258,24 @@ def test_bad_rows_get_a_clear_error(rows, message):
         DirichletClassifier().fit(TRIANGLES, SEEDS).predict(rows)
 
 
+def test_changing_parameters_or_answers_after_a_fit_changes_nothing_in_it():
+    c = DirichletClassifier(leak=0.1).fit(TRIANGLES, SEEDS)
+    rows = np.eye(8)
+    labels, new = c.predict(), c.predict_proba(rows)
+    labels[:] = "spoilt"
+    c.set_params(decision="nonsense", leak=5.0, unreached="zero")
+    assert "spoilt" not in c.predict()
+    assert np.array_equal(c.predict_proba(rows), new)
+
+
+def test_a_score_leaves_out_nodes_whose_label_is_unknown():
+    c = DirichletClassifier().fit(TRIANGLES, SEEDS)
+    truth = ["left", "right", "left", None, None, "right", None, "right"]
+    assert c.score(None, truth) == 4 / 5
+    assert c.score(np.eye(8), truth, sample_weight=[1, 0, 1, 1, 1, 1, 1, 1]) == 1.0
+    assert np.isnan(c.score(None, [None] * 8))
+
+
 # --- probabilities --------------------------------------------------------------------------------
 
 
@@ -290,9 +308,11 @@ def test_a_solve_that_misses_tol_warns_with_the_honest_bound():
 
 
 def test_the_warning_points_at_the_call_of_fit():
-    with pytest.warns(ConvergenceWarning) as caught:
-        DirichletClassifier(solver=Sweeps(1)).fit(grid(5, 5), {0: "x", 24: "y"})
-    assert caught[0].filename == __file__
+    for method in ("fit", "fit_predict"):
+        call = getattr(DirichletClassifier(solver=Sweeps(1)), method)
+        with pytest.warns(ConvergenceWarning) as caught:
+            call(grid(5, 5), {0: "x", 24: "y"})
+        assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])

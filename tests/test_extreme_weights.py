@@ -92,6 +92,47 @@ def test_weights_that_underflow_when_multiplied_are_still_proven(rng, exponent):
         assert solution.certificate.bound <= 1e-6
 
 
+def assert_honest(graph, seeds, values, **options):
+    for solver in ["auto", *SOLVERS]:
+        try:
+            solution = solve_dirichlet(graph, seeds, values, solver=solver, **options)
+        except NotConverged as failure:
+            solution = failure.solution
+        positions = graph.positions(seeds)
+        exact = exact_temperatures(graph, positions, values, options.get("leak", 0))
+        error = np.abs(solution.temperatures - np.array(exact, dtype=float)).max(axis=1)
+        assert (error <= solution.error_bound + 1e-15).all(), solver
+
+
+@pytest.mark.parametrize("exponent", [100, 155, 160, 200, 300])
+def test_a_share_too_small_for_float64_is_not_taken_for_nothing(exponent):
+    weights = [10.0**exponent, 10.0**-exponent, 10.0**-exponent, 10.0 ** -(exponent + 1)]
+    graph = Graph.from_edges("acsb", "cbat", weights)
+    assert_honest(graph, ["s", "t"], [1.0, 0.0])
+
+
+def test_a_leak_that_overflows_is_not_proven():
+    graph = Graph.from_edges([0, 1], [1, 2], [4e307] * 2)
+    with pytest.raises(NotConverged):
+        solve_dirichlet(graph, [0, 2], [1.0, 0.0], leak=4.0)
+    assert_honest(graph, [0, 2], [1.0, 0.0], leak=4)
+
+
+def test_weights_without_all_their_digits_are_not_proven_to_more_than_they_have():
+    tiny = 10 * 2.0**-1074
+    graph = Graph.from_edges(["hot", "cold", "a", "b", "c"], ["a", "a", "b", "c", "cold"],
+                             [0.04, 0.96, tiny, tiny, tiny])  # fmt: skip
+    assert_honest(graph, ["hot", "cold"], [1.0, 0.0])
+
+
+def test_a_class_without_heat_spoils_no_proof_of_the_others():
+    graph = Graph.from_edges("zsab", "sabt", [1.0, 1e-30, 1e30, 1e-31])
+    classifier = DirichletClassifier("mass").fit(graph, {"z": 0, "s": 1, "t": 2})
+    assert classifier.solution_.solver == "elimination"
+    # Both free nodes are at the mean of the free nodes in every class.
+    assert classifier.status_[:2].tolist() == ["tie", "tie"]
+
+
 def test_an_elimination_not_yet_done_proves_nothing():
     problem = DirichletProblem(grid(4, 4), np.array([0, 15]), np.eye(2))
     method = Elimination().bind(choose_engine("scipy").operator(problem))

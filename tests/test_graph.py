@@ -251,6 +251,34 @@ def test_from_any_tells_the_libraries_apart():
         assert dense(Graph.from_any(data)).tolist() == path
 
 
+def test_duplicates_add_up_to_the_same_weight_in_both_directions(rng):
+    source, target = rng.integers(0, 4, (2, 200))
+    A = Graph.from_edges(source, target, rng.random(200)).adjacency
+    assert (A != A.T).nnz == 0
+
+
+def test_an_igraph_graph_weighs_the_same_with_names_and_without():
+    g = igraph.Graph([(0, 1), (1, 0), (0, 1)])
+    g.es["weight"] = np.random.default_rng(2).random(3).tolist()
+    unnamed = Graph.from_igraph(g)
+    g.vs["name"] = ["x", "y"]
+    assert Graph.from_igraph(g).degrees.tolist() == unnamed.degrees.tolist()
+
+
+def test_ids_that_are_positions_are_no_names():
+    assert not Graph.from_edges([0, 1], [1, 2], nodes=range(4)).has_names
+    assert not Graph.from_networkx(nx.path_graph(3)).has_names
+    assert not Graph.from_igraph(igraph.Graph.Ring(3)).has_names
+    assert Graph.from_edges([0, 1], [1, 2], nodes=[2, 1, 0]).has_names
+    assert Graph.from_edges("ab", "bc").has_names
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
+def test_numbers_that_scipy_has_no_sparse_matrices_of_are_taken(dtype):
+    A = np.array([[0, 0.5], [0.5, 0]], dtype=dtype)
+    assert Graph.from_matrix(A).degrees.tolist() == [0.5, 0.5]
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -264,6 +292,7 @@ def test_from_any_tells_the_libraries_apart():
         (np.ones((0, 0)), "empty"),
         (np.ones(4), "1-dimensional"),
         (np.ones((2, 2, 2)), "3-dimensional"),
+        (sparse.coo_array(np.ones(4)), "1-dimensional"),
         (np.array([[0, 1j], [1j, 0]]), "real numbers.*complex"),
         (sparse.csr_array(np.array([[0, 1j], [1j, 0]])), "real numbers.*complex"),
         (np.array([[0, None], [1, 0]], dtype=object), "real numbers.*object"),
@@ -290,6 +319,9 @@ def test_a_bad_matrix_gets_a_clear_error(matrix, message):
         (([0], [1], [np.inf]), "infinite"),
         (([0], [1], ["heavy"]), "real numbers.*heavy"),
         (([0], [1], [1j]), "real numbers"),
+        (([0], [1], ["1"]), "real numbers.*'1'"),
+        (([0], [1], np.array(["1"])), "real numbers"),
+        (({0, 1}, [1, 2]), "a set has none"),
         (([], []), "empty"),
         (([[1]], [2]), "hashable"),
         (([1], [{}]), "hashable"),

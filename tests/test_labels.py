@@ -84,6 +84,28 @@ def test_an_abstention_is_written_as_the_type_allows(classes, nothing):
     assert labels == [classes[1], nothing]
 
 
+def test_labels_beyond_int64_stay_whole():
+    labels = decode_labels(np.array([0, -1]), np.array([2**63 + 5], dtype=np.uint64))
+    assert labels.tolist() == [2**63 + 5, None]
+
+
+def test_dates_are_labels_too():
+    days = np.array(["2024-01-02", "NaT", "2023-01-01", "NaT"], dtype="datetime64[ns]")
+    codes, classes = encode_labels(days, PATH)
+    assert codes.tolist() == [1, -1, 0, -1]
+    decoded = decode_labels(codes, classes)
+    assert decoded.dtype == days.dtype
+    assert np.array_equal(decoded[[0, 2]], days[[0, 2]])
+    assert np.isnat(decoded[[1, 3]]).all()
+
+
+def test_a_series_with_text_index_on_an_unnamed_graph_is_read_by_position_at_once():
+    n = 50_000
+    path = Graph.from_edges(np.arange(n - 1), np.arange(1, n))
+    labels = pd.Series([0, 1] + [-1] * (n - 2), index=[f"row {i}" for i in range(n)])
+    assert encode_labels(labels, path)[0][:3].tolist() == [0, 1, -1]
+
+
 def test_an_abstention_among_floats_is_nan():
     labels = decode_labels(np.array([1, -1]), np.array([0.5, 1.5]))
     assert labels[0] == 1.5

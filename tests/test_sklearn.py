@@ -84,6 +84,13 @@ def test_grid_search_over_decisions_in_a_pipeline():
     assert set(search.cv_results_["param_dirichletclassifier__decision"]) == set(DECISIONS)
 
 
+def test_grid_search_with_unknown_labels_scores_the_known_ones(rng):
+    X, y = make_blobs(150, centers=3, cluster_std=0.8, random_state=0)
+    labels = np.where(rng.random(150) < 0.4, y, -1)
+    search = GridSearchCV(DirichletClassifier(), {"decision": ["plain", "centered"]}, cv=3)
+    assert search.fit(kneighbors_graph(X, 8), labels).best_score_ > 0.9
+
+
 def test_grid_search_on_a_graph_cuts_rows_and_columns():
     X, y = make_blobs(150, centers=3, cluster_std=0.8, random_state=0)
     A = kneighbors_graph(X, 8)

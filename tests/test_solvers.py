@@ -129,6 +129,54 @@ def test_a_slow_graph_is_solved_to_tolerance(solver):
     assert close_to(solution, dense_temperatures(graph, seeds, values), 1e-6)
 
 
+# --- how they get there ---------------------------------------------------------------------------
+
+
+def test_a_column_at_its_target_is_frozen_while_others_move():
+    # One class next to its seed on a long path, one spread over it, one without any heat.
+    path = Graph.from_edges(range(40), range(1, 41))
+    problem = DirichletProblem(
+        path, np.array([0, 1, 40]), np.array([[1, 0, 1e-3], [0, 0, 0], [0, 1, 0]])
+    )
+    operator = ENGINES["scipy"].operator(problem)
+    X = np.zeros((len(problem.free), 3))
+    frozen_at = {}
+    for step, level in enumerate(
+        BoundConjugateGradient(operator, 100).iterate(problem.sources, X, 1e-8)
+    ):
+        for column in np.flatnonzero(level <= 1e-8):
+            kept = frozen_at.setdefault(int(column), (step, X[:, column].copy()))
+            assert np.array_equal(X[:, column], kept[1])
+    assert frozen_at[0][0] == frozen_at[2][0] == 0
+    assert frozen_at[1][0] > 10
+
+
+def test_a_solver_that_believes_itself_is_refined_until_the_certificate_agrees():
+    class Boaster:
+        """Goes nine tenths of the way each time and says it has arrived."""
+
+        name = "boaster"
+
+        def bind(self, operator):
+            direct = Direct().bind(operator)
+
+            class Bound:
+                certifier = direct.certifier
+
+                def iterate(self, rhs, X, target):  # noqa: ARG002
+                    exact = np.zeros_like(X)
+                    list(direct.iterate(rhs, exact, 1e-16))
+                    yield np.zeros(X.shape[1])
+                    X += 0.9 * (exact - X)
+                    yield np.zeros(X.shape[1])
+
+            return Bound()
+
+    solution = solve_dirichlet(grid(6, 6), [0, 35], [1.0, 0.0], solver=Boaster())
+    assert close_to(solution, dense_temperatures(grid(6, 6), [0, 35], [1.0, 0.0]), 1e-6)
+    assert 6 <= solution.n_iter <= 12
+
+
 # --- what a solve reports -------------------------------------------------------------------------
 
 
@@ -195,14 +243,33 @@ def test_a_failed_solve_survives_pickling():
 # --- choice and input -----------------------------------------------------------------------------
 
 
-def test_auto_takes_the_direct_solver_for_small_graphs_and_cg_for_large():
-    def chain(n):
-        path = Graph.from_edges(range(n), range(1, n + 1))
-        return choose_solvers("auto", DirichletProblem(path, np.array([0]), np.array([1.0])))
+def auto(graph):
+    return choose_solvers("auto", DirichletProblem(graph, np.array([0]), np.array([1.0])))
 
-    assert chain(1_000) == [Direct(), Elimination()]
-    assert chain(1_001) == [ConjugateGradient(), Direct()]
-    assert chain(10_001) == [ConjugateGradient()]
+
+def test_auto_takes_the_direct_solver_for_small_graphs_and_cg_for_large():
+    assert auto(grid(30, 30)) == [Direct(), Elimination()]
+    assert auto(grid(60, 60)) == [ConjugateGradient(), Direct()]
+    assert auto(grid(120, 120)) == [ConjugateGradient()]
+
+
+def test_auto_takes_the_direct_solver_for_long_paths_and_trees():
+    n = 20_000
+    path = Graph.from_edges(range(n), range(1, n + 1))
+    tree = Graph.from_edges((np.arange(1, n) - 1) // 2, np.arange(1, n))
+    assert auto(path) == auto(tree) == [Direct()]
+    T = solve_dirichlet(path, [0, n], [0.0, 1.0]).temperatures[:, 0]
+    assert np.abs(T - np.linspace(0, 1, n + 1)).max() <= 1e-6
+
+
+def test_free_nodes_apart_do_not_hide_a_core_that_would_fill_up():
+    # A grid, and twice as many leaves of one of its nodes, which is the seed.
+    core = grid(110, 110).adjacency.tocoo()
+    leaves = core.shape[0] + np.arange(2 * core.shape[0])
+    graph = Graph.from_edges(
+        np.concatenate([core.row, 0 * leaves]), np.concatenate([core.col, leaves])
+    )
+    assert auto(graph) == [ConjugateGradient()]
 
 
 def test_auto_falls_back_where_its_first_choice_fails(monkeypatch):
@@ -221,6 +288,27 @@ def test_auto_falls_back_where_its_first_choice_fails(monkeypatch):
 def test_an_unknown_solver_or_engine_is_told_which_exist(kind, known, name):
     with pytest.raises(ParameterError, match=f"unknown {kind} {name!r}; choose one of: {known}"):
         solve_dirichlet(np.ones((2, 2)), [0], [1.0], **{kind: name})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Sweeps(-1),
+        lambda: Sweeps(2.5),
+        lambda: Sweeps(max_iter=0),
+        lambda: ConjugateGradient(max_iter=-1),
+        lambda: ConjugateGradient(max_iter=True),
+        lambda: Direct(max_iter=0),
+    ],
+)
+def test_a_bad_number_of_steps_gets_a_clear_error(make):
+    with pytest.raises(ParameterError, match=r"must be a whole number ≥ \d, got"):
+        make()
+
+
+def test_a_solver_class_instead_of_a_solver_gets_a_clear_error():
+    with pytest.raises(ParameterError, match=r"unknown solver.*'cg'"):
+        solve_dirichlet(np.ones((2, 2)), [0], [1.0], solver=ConjugateGradient)
 
 
 @pytest.mark.parametrize("tol", [0, -1e-6, np.nan, np.inf, "small", None, True])

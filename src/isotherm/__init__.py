@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from isotherm.classifier import DirichletRegressor as DirichletRegressor
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
+    from isotherm.errors import GraphError as GraphError
     from isotherm.errors import IsothermError as IsothermError
+    from isotherm.errors import LabelError as LabelError
     from isotherm.errors import NotConverged as NotConverged
+    from isotherm.errors import ParameterError as ParameterError
+    from isotherm.errors import UnknownNode as UnknownNode
     from isotherm.graph import Graph as Graph
     from isotherm.solvers import ConjugateGradient as ConjugateGradient
     from isotherm.solvers import Direct as Direct
@@ -33,10 +37,14 @@ _HOME = {
     "DirichletRegressor": "classifier",
     "Elimination": "solvers",
     "Graph": "graph",
+    "GraphError": "errors",
     "IsothermError": "errors",
+    "LabelError": "errors",
     "NotConverged": "errors",
+    "ParameterError": "errors",
     "Solution": "solvers",
     "Sweeps": "solvers",
+    "UnknownNode": "errors",
     "load_dataset": "datasets",
     "solve_dirichlet": "solvers",
 }

@@ -126,7 +126,8 @@ class BlockModel:
             s = np.array([Fraction(int(count)) for count in s], dtype=object)
         held = s * (self.p - self.q) + self.n_nodes * self.q
         if (held == 0).any():
-            raise LabelError("a block without seeds is cut off from the others: q is 0")
+            blocks = np.flatnonzero(held == 0).tolist()
+            raise LabelError(f"no weight joins the free nodes of block(s) {blocks} to a seed")
         return s, held
 
     # --- graphs -------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.engines.operator import UNIT_ROUNDOFF
 from isotherm.errors import ParameterError
+from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Callable

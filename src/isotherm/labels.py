@@ -93,7 +93,8 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]] |
     index = as_column(labels.index, "index")
     if not graph.has_names and len(index) == graph.n_nodes:
         own = np.arange(graph.n_nodes)
-        if np.array_equal(index, own) or not np.isin(own, index).all():
+        whole = index.dtype.kind in "iu"
+        if not whole or np.array_equal(index, own) or not np.array_equal(np.sort(index), own):
             return None
         raise LabelError(
             "a Series whose index is a permutation of 0 … n − 1 can be read by index or by "
@@ -104,10 +105,10 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]] |
 
 def number_classes(given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Number the labels found; unknown ones get −1."""
-    if given.dtype.kind in "iufUSb":
-        known = np.ones(len(given), dtype=bool)
+    if given.dtype.kind in "iufUSbmM":
+        known = given == given  # not NaN, not NaT
         if given.dtype.kind in "iuf":
-            known = (given == given) & (given != UNKNOWN)
+            known &= given != UNKNOWN
         numbers = np.full(len(given), UNKNOWN, dtype=np.intp)
         classes, numbers[known] = np.unique(given[known], return_inverse=True)
         return numbers, classes
@@ -159,7 +160,7 @@ def _class_array(classes: list[Any]) -> NDArray[Any]:
 
 
 def decode_labels(codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels of class numbers; where there is none (−1): −1, NaN or None, as the type allows.
+    """Labels of class numbers; where there is none: −1, NaN, NaT or None, as the type allows.
 
     Examples
     --------
@@ -171,11 +172,13 @@ def decode_labels(codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[Any
     none = codes == UNKNOWN
     labels = classes[codes]
     if none.any():
-        if classes.dtype.kind in "iu":
+        if classes.dtype.kind in "iu" and np.can_cast(classes.dtype, np.int64):
             labels = labels.astype(np.int64)
             labels[none] = UNKNOWN
         elif classes.dtype.kind == "f":
             labels[none] = np.nan
+        elif classes.dtype.kind in "mM":
+            labels[none] = np.array("NaT", dtype=classes.dtype)
         else:
             labels = labels.astype(object)
             labels[none] = None

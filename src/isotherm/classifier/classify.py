@@ -14,7 +14,8 @@ from isotherm.decision import choose_decision, probabilities, score_spread, scor
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import ParameterError
 from isotherm.graph import Graph
-from isotherm.labels import UNKNOWN, decode_labels, encode_labels
+from isotherm.graph.nodes import as_column
+from isotherm.labels import UNKNOWN, decode_labels, encode_labels, number_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,6 +161,8 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         self.status_ = np.select(
             [is_seed, solution.unreached, verdict.tied], [SEED, NO_HEAT, TIE], PREDICTED
         )
+        self._fitted_with = (self.leak, self.unreached)
+        self._decision = self.decision
         self._means: Means = verdict.means
         self._spread = score_spread(self.scores_[self.status_ == PREDICTED])
 
@@ -174,7 +177,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         """
         check_is_fitted(self, "temperatures_")
         if rows is None:
-            return self.labels_
+            return self.labels_.copy()
         S = self._new_scores(rows)
         has = ~np.isnan(S[:, 0])
         codes = np.where(has, np.nan_to_num(S).argmax(axis=1), UNKNOWN)
@@ -201,5 +204,13 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         """Labels of all nodes; see `fit`."""
         return self.fit(graph, labels).labels_
 
+    def score(self, rows: Any, labels: Any, sample_weight: Any = None) -> float:
+        """Accuracy on new nodes; those whose label is unknown (−1, None, NaN) do not count."""
+        truth = as_column(labels, "labels")
+        known = number_classes(truth)[0] != UNKNOWN
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        right = self.predict(rows)[known] == truth[known]
+        return float(np.average(right, weights=weights)) if known.any() else float("nan")
+
     def _new_scores(self, rows: Any) -> NDArray[np.float64]:
-        return np.asarray(scores(self._extend(rows), self._means, self.decision))
+        return np.asarray(scores(self._extend(rows), self._means, self._decision))

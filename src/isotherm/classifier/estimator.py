@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ class DirichletEstimator(BaseEstimator):
     unreached: str
 
     temperatures_: NDArray[np.float64]
+    _fitted_with: tuple[float, str]  # leak and rule for unreached nodes; parameters may change
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -54,7 +56,7 @@ class DirichletEstimator(BaseEstimator):
                 problem, tol=self.tol, solver=self.solver, engine=self.engine, excess=excess
             )
         except NotConverged as failure:
-            warnings.warn(str(failure), ConvergenceWarning, stacklevel=3)
+            warnings.warn(str(failure), ConvergenceWarning, stacklevel=_depth_of_caller())
             return failure.solution
 
     def _temperatures(self, solution: Solution) -> NDArray[np.float64]:
@@ -84,8 +86,17 @@ class DirichletEstimator(BaseEstimator):
         usable = np.flatnonzero(~np.isnan(T[:, 0]))
         weights = weights[:, usable]
         total = weights @ np.ones(len(usable))
+        leak, unreached = self._fitted_with
         with np.errstate(invalid="ignore"):  # 0 / 0 where a new node has no neighbour
-            extended = (weights @ T[usable]) / ((1 + self.leak) * total)[:, np.newaxis]
-        if self.unreached == "zero":
+            extended = (weights @ T[usable]) / ((1 + leak) * total)[:, np.newaxis]
+        if unreached == "zero":
             extended[total == 0] = 0.0
         return np.asarray(extended, dtype=np.float64)
+
+
+def _depth_of_caller() -> int:
+    """How far up the stack the first caller outside this package is; warnings point there."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("isotherm."):
+        frame, depth = frame.f_back, depth + 1
+    return depth

@@ -104,6 +104,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         self.temperatures_ = self._temperatures(solution)[:, 0]
         self.mean_temperatures_ = float(np.nanmean(self.temperatures_))
         self.certified_ = ~(solution.error_bound > self.tol)
+        self._fitted_with = (self.leak, self.unreached)
         is_seed = np.zeros(graph.n_nodes, dtype=bool)
         is_seed[problem.boundary] = True
         self.status_ = np.select([is_seed, solution.unreached], [SEED, NO_HEAT], PREDICTED)
@@ -112,7 +113,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
     def predict(self, rows: Any = None) -> NDArray[np.float64]:
         """Values of the fitted nodes, or of new ones given their weights to those."""
         check_is_fitted(self, "temperatures_")
-        return self.temperatures_ if rows is None else self._extend(rows)[:, 0]
+        return self.temperatures_.copy() if rows is None else self._extend(rows)[:, 0]
 
     def fit_predict(self, graph: Any, values: Any) -> NDArray[np.float64]:
         """Values of all nodes; see `fit`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.decision import Means, score_errors, scores
-from isotherm.engines.operator import UNIT_ROUNDOFF
+from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,8 +81,8 @@ def judge(
     means = Means(_mean(temperatures[has]), _mean(temperatures[free]), share)
     rounding = len(temperatures) * UNIT_ROUNDOFF
     mean_errors = Means(
-        _mean(errors[has]) + rounding * means.all,
-        _mean(errors[free]) + rounding * means.free,
+        _mean(errors[has]) * (1 + 2 * rounding) + rounding * means.all,
+        _mean(errors[free]) * (1 + 2 * rounding) + rounding * means.free,
         np.zeros(n_classes),
     )
 
@@ -112,6 +112,8 @@ def judge(
     with np.errstate(divide="ignore"):
         to_certify = (margins[open_] - lead[open_]) / margins[open_]
     excess = np.minimum(to_certify, inaccuracy[open_]).max(initial=0.0)
+    if open_.any():
+        excess = max(excess, 1 + 1e-9)
     return Verdict(means, S, codes, margins, certified, tied, float(excess))
 
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-
-UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2  # relative error of one operation …
-UNDERFLOW = float(np.finfo(np.float64).smallest_subnormal)  # … unless its result is this small
 
 
 class Operator(Protocol):

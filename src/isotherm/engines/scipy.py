@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.engines.operator import UNDERFLOW, UNIT_ROUNDOFF
+from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,5 +53,6 @@ class ScipyOperator:
         absolute = np.abs(X)
         sizes = sizes + self.problem.diagonal[:, np.newaxis] * absolute
         sizes += self.problem.inner @ absolute
-        each = np.where(sizes > 0, 1.01 * UNIT_ROUNDOFF * sizes + UNDERFLOW, 0.0)
-        return R, terms[:, np.newaxis] * each
+        rounding = 1.01 * UNIT_ROUNDOFF * sizes
+        rounding += UNDERFLOW * sizes.any(axis=0)  # a column of zeros is exact
+        return R, terms[:, np.newaxis] * rounding

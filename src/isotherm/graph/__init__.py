@@ -94,13 +94,14 @@ class Graph:
         if weights is not None:
             kept = weights > 0
             i, j, weights = i[kept], j[kept], weights[kept]
-        proper = i != j  # a self loop is its own mirror image
-        rows = np.concatenate([i, j[proper]])
-        columns = np.concatenate([j, i[proper]])
-        data = np.ones(len(rows)) if weights is None else np.concatenate([weights, weights[proper]])
-        matrix = sparse.coo_array((data, (rows, columns)), shape=(len(index),) * 2).tocsr()
+        # Duplicates are added up in one triangle and then mirrored, so that rounding cannot make
+        # the two halves differ.
+        data = np.ones(len(i)) if weights is None else weights
+        coordinates = (np.minimum(i, j), np.maximum(i, j))
+        upper = sparse.coo_array((data, coordinates), shape=(len(index),) * 2).tocsr()
         if weights is None:
-            matrix.data[:] = 1.0
+            upper.data[:] = 1.0
+        matrix = (upper + sparse.triu(upper, k=1).T).tocsr()
         return cls(small_indices(matrix), index)
 
     @classmethod
@@ -184,8 +185,10 @@ class Graph:
         source, target = np.array(g.get_edgelist(), dtype=np.intp).reshape(-1, 2).T
         weight = g.es["weight"] if "weight" in g.es.attributes() else None
         graph = cls.from_edges(source, target, weight, nodes=np.arange(g.vcount()))
-        names = g.vs["name"] if "name" in g.vs.attributes() else None
-        return graph if names is None else cls.from_matrix(graph.adjacency, nodes=names)
+        if "name" not in g.vs.attributes():
+            return graph
+        index, _ = encode([], as_column(g.vs["name"], "names"))
+        return cls(graph.adjacency, index)
 
     @classmethod
     def from_any(cls, data: Any) -> Graph:

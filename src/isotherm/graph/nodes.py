@@ -89,6 +89,8 @@ def as_column(values: Any, what: str) -> NDArray[Any]:
     Takes arrays, lists and the columns of pandas, polars and pyarrow. A list that mixes types
     becomes an object array, where `np.asarray` would turn everything into strings.
     """
+    if isinstance(values, set | frozenset):
+        raise GraphError(f"{what} must be in some order: a set has none")
     if hasattr(values, "__array__"):
         column = np.asarray(values)
         kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
@@ -163,6 +165,8 @@ def _alike(columns: Sequence[NDArray[Any]]) -> bool:
 
 
 def _given(nodes: NDArray[Any]) -> NodeIndex:
+    if nodes.dtype.kind in "iu" and np.array_equal(nodes, np.arange(len(nodes))):
+        return NodeIndex(len(nodes))
     index = NodeIndex(nodes)
     try:
         distinct = len(index._position_of)

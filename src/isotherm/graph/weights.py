@@ -37,6 +37,9 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
     if len(column) != length:
         raise GraphError(f"{length} edges but {len(column)} weights")
     if column.dtype == object:
+        text = next((value for value in column if isinstance(value, str)), None)
+        if text is not None:
+            raise GraphError(f"weights must be real numbers, found the text {text!r}")
         try:
             column = column.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -49,13 +52,15 @@ def as_weight_matrix(matrix: Any) -> sparse.csr_array:
     """Canonical CSR of float64, sharing what arrays it can with the input."""
     if not sparse.issparse(matrix):
         matrix = np.asarray(matrix)
-        if matrix.ndim != 2:
-            raise GraphError(
-                f"cannot make a graph of {matrix.ndim}-dimensional data of type {matrix.dtype}; "
-                "pass a Graph, a matrix, a networkx or an igraph graph"
-            )
-        if matrix.dtype.kind not in "biuf":
-            raise GraphError(f"weights must be real numbers, not of type {matrix.dtype}")
+    if matrix.ndim != 2:
+        raise GraphError(
+            f"cannot make a graph of {matrix.ndim}-dimensional data of type {matrix.dtype}; "
+            "pass a Graph, a matrix, a networkx or an igraph graph"
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise GraphError(f"weights must be real numbers, not of type {matrix.dtype}")
+    if matrix.dtype in (np.float16, np.longdouble):  # SciPy has no sparse matrices of these
+        matrix = matrix.astype(np.float64)
     csr = sparse.csr_array(matrix)
     check_weights(csr.data)
     if csr.dtype != np.float64:

@@ -12,6 +12,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines import choose_engine
@@ -54,8 +55,8 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
     "elimination": Elimination,
 }
 
-# Free nodes up to which "auto" uses each solver. Factors of graphs of 1 000 nodes take
-# milliseconds even when they fill up; of 10 000 nodes, at the worst a gigabyte.
+# Free nodes up to which "auto" uses each solver. Factors of 1 000 nodes take milliseconds even
+# when they fill up; of 10 000 nodes, at the worst a gigabyte.
 DIRECT_FIRST = 1_000
 DIRECT_AT_ALL = 10_000
 ELIMINATION = 1_000
@@ -158,15 +159,18 @@ def solve(
         logger.info("%r missed tol = %.1e", tried.solution, tol)
         attempts.append(tried)
     best, _, out_of_steps = min(attempts, key=lambda tried: tried.solution.certificate.bound)
+    if out_of_steps:
+        advice = "raise the solver's max_iter, choose another solver or loosen tol"
+    elif best.solver == Elimination.name:
+        advice = "float64 can prove no more: loosen tol"
+    else:
+        advice = (
+            "float64 can prove no more: loosen tol, or choose solver='elimination' if the "
+            "weights are very far apart"
+        )
     raise NotConverged(
         f"{best.solver} stopped after {best.n_iter} steps: temperatures are proven to "
-        f"{best.certificate.bound:.1e} only, not to tol = {tol:.1e}; "
-        + (
-            "raise the solver's max_iter, choose another solver or loosen tol"
-            if out_of_steps
-            else "float64 can prove no more: loosen tol, or choose solver='elimination' if the "
-            "weights are very far apart"
-        ),
+        f"{best.certificate.bound:.1e} only, not to tol = {tol:.1e}; {advice}",
         best,
     )
 
@@ -174,18 +178,32 @@ def solve(
 def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solver]:
     """The solvers to try, in turn; more than one only for ``"auto"``.
 
-    ``"auto"`` takes `Direct` up to 1 000 free nodes and `ConjugateGradient` beyond. Where that
-    cannot prove the tolerance it falls back on `Direct` (up to 10 000 free nodes) and on
+    ``"auto"`` takes `Direct` up to 1 000 free nodes, and on larger graphs that are nearly trees
+    (its factors are no larger than the graph there); `ConjugateGradient` on all others. Where
+    that cannot prove the tolerance it falls back on `Direct` (up to 10 000 free nodes) and on
     `Elimination` (up to 1 000), which copes with weights of any range.
     """
-    if solver == "auto":
-        n_free = len(problem.free)
-        chain: list[Solver] = [] if n_free <= DIRECT_FIRST else [ConjugateGradient()]
-        chain += [Direct()] if n_free <= DIRECT_AT_ALL else []
-        chain += [Elimination()] if n_free <= ELIMINATION else []
-        return chain
-    if isinstance(solver, str) and solver in SOLVERS:
-        return [SOLVERS[solver]()]
-    if not hasattr(solver, "bind"):
-        raise ParameterError.unknown("solver", solver, ["auto", *SOLVERS])
-    return [solver]  # type: ignore[list-item]
+    if isinstance(solver, str):
+        if solver == "auto":
+            return _auto(problem)
+        if solver in SOLVERS:
+            return [SOLVERS[solver]()]
+    elif hasattr(solver, "bind") and not isinstance(solver, type):
+        return [solver]
+    raise ParameterError.unknown("solver", solver, ["auto", *SOLVERS])
+
+
+def _auto(problem: DirichletProblem) -> list[Solver]:
+    n_free = len(problem.free)
+    # Taking off its nodes of degree 1 and 2 leaves of a graph at most twice as many nodes as it
+    # has independent cycles, edges − nodes + components: all that can fill up.
+    if n_free <= DIRECT_FIRST or 2 * _cycles(problem) <= DIRECT_FIRST:
+        return [Direct(), Elimination()] if n_free <= ELIMINATION else [Direct()]
+    return [ConjugateGradient(), Direct()] if n_free <= DIRECT_AT_ALL else [ConjugateGradient()]
+
+
+def _cycles(problem: DirichletProblem) -> int:
+    """Number of independent cycles of the graph of free nodes."""
+    pieces, _ = connected_components(problem.inner, directed=False)
+    loops = np.count_nonzero(problem.inner.diagonal())
+    return int((problem.inner.nnz - loops) // 2 - len(problem.free) + pieces)

@@ -102,7 +102,7 @@ def attempt(
             # A solver's own residual drifts from the true one: it may be at its target where
             # the certificate is not. Starting again from there is iterative refinement, worth
             # it while it helps.
-            out_of_steps = not worst <= target
-            if met or out_of_steps or bound > previous / 2:
+            out_of_steps = bool(worst > target)  # a solver that broke down has NaN
+            if met or not worst <= target or bound > previous / 2:
                 return Attempt(solution, met, out_of_steps)
             previous, X = bound, solution.temperatures[problem.free]

@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.engines.operator import UNIT_ROUNDOFF
+from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.operator import Operator
+
+
+ETA_ROUNDING = 1e-12  # far more than the rounding of η and 1 − η
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +77,7 @@ class ResidualCertifier:
         self._operator = operator
         degrees = operator.problem.degrees[:, np.newaxis]
         r, rounding = operator.residual(degrees, h, degrees)
-        eta = float(((r + rounding) / degrees).max(initial=0.0))
+        eta = float(((r + rounding) / degrees).max(initial=0.0)) + ETA_ROUNDING
         proven = eta < 1 and bool(np.isfinite(h).all())
         # The factor covers the rounding of this line and of the products in `Certificate`.
         self._nodes = h[:, 0] / (1 - eta) * (1 + 16 * UNIT_ROUNDOFF) if proven else None

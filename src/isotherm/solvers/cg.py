@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from isotherm.solvers.method import certifier_by
+from isotherm.solvers.method import certifier_by, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,9 @@ class ConjugateGradient:
 
     max_iter: int = 10_000
     name: ClassVar[str] = "cg"
+
+    def __post_init__(self) -> None:
+        check_count(self.max_iter, "max_iter")
 
     def bind(self, operator: Operator) -> BoundConjugateGradient:
         """Prepare for one operator."""

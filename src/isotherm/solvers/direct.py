@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from isotherm.solvers.method import certifier_by
+from isotherm.solvers.method import certifier_by, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,9 @@ class Direct:
 
     max_iter: int = 4
     name: ClassVar[str] = "direct"
+
+    def __post_init__(self) -> None:
+        check_count(self.max_iter, "max_iter")
 
     def bind(self, operator: Operator) -> BoundDirect:
         """Factorise the matrix of one operator."""

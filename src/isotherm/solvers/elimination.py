@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from isotherm.engines.operator import UNDERFLOW, UNIT_ROUNDOFF
+from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
 from isotherm.solvers.certificate import Certificate, by_maximum_principle, spans
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from isotherm.engines.operator import Operator
     from isotherm.solvers.method import Certifier
+
+LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # the least that has all its digits
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,13 @@ class BoundElimination:
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self.done = False
+        # Weights are divided by a power of two so that no node's add up to more than 1: then
+        # nothing overflows, and no product is larger than its factors.
+        self.exponent = int(np.frexp(operator.problem.diagonal.max(initial=0.0))[1])
+
+    def scaled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weights in the unit of the elimination."""
+        return np.asarray(np.ldexp(weights, -self.exponent))
 
     def iterate(
         self,
@@ -53,8 +62,9 @@ class BoundElimination:
     ) -> Iterator[NDArray[np.float64]]:
         yield self.operator.level(rhs - self.operator.apply(X))
         problem = self.operator.problem
-        parts = np.hstack([np.maximum(rhs, 0.0), np.maximum(-rhs, 0.0)])
-        warm, cold = np.hsplit(eliminate(problem.inner.toarray(), problem.exits, parts), 2)
+        weights, exits = self.scaled(problem.inner.toarray()), self.scaled(problem.exits)
+        sources = self.scaled(np.hstack([np.maximum(rhs, 0.0), np.maximum(-rhs, 0.0)]))
+        warm, cold = np.hsplit(eliminate(weights, exits, sources), 2)
         X[:] = warm - cold
         self.done = True
         yield self.operator.level(rhs - self.operator.apply(X))
@@ -110,7 +120,8 @@ class AprioriCertifier:
 
     A product too small for float64 is an absolute change δ of a weight instead. It moves no
     temperature by more than δ times the resistance between two nodes, at most n / w with w the
-    least weight; there are n² weights in each of n steps.
+    least weight; there are n² weights in each of n steps. Where w itself, measured in the
+    greatest degree, lacks digits nothing is proven.
     """
 
     def __init__(self, method: BoundElimination) -> None:
@@ -119,10 +130,13 @@ class AprioriCertifier:
         n = len(problem.free)
         terms = int(np.diff(problem.graph.adjacency.indptr).max(initial=0)) + 8
         steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * terms
+        self._relative = steps * UNIT_ROUNDOFF
         least = problem.graph.adjacency.data.min(initial=np.inf)
         if problem.leak > 0:
             least = min(least, (problem.leak * problem.degrees).min(initial=np.inf))
-        self._error = steps * UNIT_ROUNDOFF + n**4 * (UNDERFLOW / least)
+        least = float(method.scaled(np.asarray(least)))
+        sound = LEAST_WEIGHT <= least <= 1 and np.isfinite(problem.diagonal).all()
+        self._absolute = 4 * n**4 * UNDERFLOW / least if sound else np.inf
 
     def target(self, tol: float) -> float:
         return tol
@@ -131,8 +145,10 @@ class AprioriCertifier:
         operator = self._method.operator
         problem = operator.problem
         residual = float(operator.level(problem.sources - operator.apply(X)).max(initial=0.0))
+        most = np.abs(problem.values).max(axis=0)
+        columns = 1.1 * (self._relative * most + self._absolute * np.maximum(most, 1.0))
         # Beyond 0.01 the terms of second order count.
-        if not self._method.done or not self._error <= 0.01:
+        if not self._method.done or not self._relative + self._absolute <= 0.01:
             return by_maximum_principle(problem, residual)
-        columns = 1.1 * self._error * np.abs(problem.values).max(axis=0)
+        columns[~problem.sources.any(axis=0)] = 0.0  # no heat at all: exactly zero
         return Certificate(np.ones(len(problem.free)), columns, spans(problem), residual)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from isotherm.errors import ParameterError
 from isotherm.solvers.certificate import ResidualCertifier
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ class Solver(Protocol):
     def bind(self, operator: Operator) -> Method:
         """Prepare for one operator."""
         ...
+
+
+def check_count(value: object, name: str, *, least: int = 1) -> None:
+    """Raise ParameterError unless a number of steps is a whole number, at least `least`."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise ParameterError(f"{name} must be a whole number ≥ {least}, got {value!r}")
 
 
 def certifier_by(method: Method, operator: Operator) -> ResidualCertifier:

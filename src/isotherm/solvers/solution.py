@@ -28,7 +28,8 @@ class Solution:
     residual : float
         Greatest imbalance of heat at a free node, relative to its degree.
     n_iter : int
-        Steps taken by the solver.
+        Steps taken by the solver for the temperatures; the certificate's own column, found
+        beforehand, is not counted.
     solver, engine : str
         Names of those that did the work.
     seconds : float

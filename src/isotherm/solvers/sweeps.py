@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from isotherm.solvers.cg import ConjugateGradient
+from isotherm.solvers.method import check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +37,11 @@ class Sweeps:
     n: int | None = None
     max_iter: int = 100_000
     name: ClassVar[str] = "sweeps"
+
+    def __post_init__(self) -> None:
+        check_count(self.max_iter, "max_iter")
+        if self.n is not None:
+            check_count(self.n, "n", least=0)
 
     def bind(self, operator: Operator) -> BoundSweeps:
         """Prepare for one operator."""
