@@ -56,6 +56,14 @@ class Certificate:
         return bound
 
     @property
+    def error_bound(self) -> NDArray[np.float64]:
+        """The bound at each node, over all its columns."""
+        bound = np.zeros_like(self.nodes)
+        for column, span in zip(self.columns, self.spans, strict=True):
+            np.maximum(bound, np.minimum(self.nodes * column, span), out=bound)
+        return bound
+
+    @property
     def bound(self) -> float:
         """The bound over all nodes and columns."""
         largest = np.nanmax(self.nodes, initial=0.0)

@@ -53,13 +53,14 @@ class BoundConjugateGradient:
         # ed.), Algorithm 9.1, with one α and one β per column. A column at its target (an empty
         # one is there from the start) is frozen by α = β = 0: it no longer moves, and its
         # vanishing inner products divide nothing.
-        diagonal = self.operator.problem.diagonal[:, np.newaxis]
+        problem = self.operator.problem
+        diagonal = problem.diagonal[:, np.newaxis]
         R = rhs - self.operator.apply(X)  # 1
         Z = R / diagonal
         P = Z.copy()
         rz = np.einsum("ik,ik->k", R, Z)
         for _ in range(self.max_iter):  # 2
-            level = self.operator.level(R)
+            level = (1 + problem.leak) * np.abs(Z).max(axis=0)  # that of R, as Z = R / (1 + τ) d
             yield level
             moving = level > target
             if not moving.any():

@@ -67,7 +67,7 @@ class Solution:
         whole = replace(certificate, nodes=problem.assemble(certificate.nodes, 0.0))
         return cls(
             temperatures=problem.assemble(X, problem.values),
-            error_bound=whole.errors.max(axis=1),
+            error_bound=whole.error_bound,
             residual=certificate.residual,
             n_iter=n_iter,
             solver=solver,
