@@ -299,6 +299,21 @@ def test_a_block_that_no_heat_reaches_is_an_error():
         BlockModel([5, 5], 0.5, 0.0).temperatures([1, 0])
 
 
+def test_a_label_without_seeds_is_given_to_nobody():
+    model = BlockModel([5, 5, 5], 0.5, 0.1)
+    for decision in DECISIONS:
+        assert 1 not in model.classify([2, 0, 1], decision)
+
+
+def test_a_seed_number_is_no_generator():
+    with pytest.raises(ParameterError, match=r"rng must be np.random.default_rng\(seed\), not 0"):
+        BlockModel([5, 5], 0.5, 0.1).sample(0)
+
+
+def test_a_model_tells_its_parameters():
+    assert repr(BlockModel([5, 6], 0.5, 0.1)) == "BlockModel([5, 6], p=0.5, q=0.1)"
+
+
 def test_weights_above_one_are_no_probabilities(rng):
     with pytest.raises(ParameterError, match="probabilities"):
         BlockModel([5, 5], 3, 1).sample(rng)

@@ -85,7 +85,7 @@ def test_an_exit_time_too_far_off_proves_nothing_but_the_maximum_principle():
     operator = choose_engine("scipy").operator(problem)
     wrong = ResidualCertifier(operator, np.zeros((24, 1)))
     certificate = wrong(np.zeros((24, 1)))
-    assert np.allclose(certificate.errors, 3.0)
+    assert np.allclose(certificate.errors(), 3.0)
 
 
 def test_exit_times_are_mean_steps_of_the_random_walk_to_the_boundary():

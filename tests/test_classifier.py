@@ -162,6 +162,13 @@ def test_a_tie_is_reported_and_does_not_depend_on_the_order_of_nodes(rng):
         assert not c.certified_[halfway].any()
 
 
+def test_a_tie_goes_to_the_warmest_of_the_classes_in_question():
+    # Shut in by node 1, "in" has no heat; by the mean over free nodes both classes score 0.
+    c = DirichletClassifier("partial").fit(nx.path_graph(5), {0: "in", 1: "out", 4: "out"})
+    assert c.status_[2:4].tolist() == ["tie", "tie"]
+    assert c.labels_[2:4].tolist() == ["out", "out"]
+
+
 @pytest.mark.parametrize("solver", ["direct", "cg", "sweeps", "elimination"])
 def test_exact_ties_are_ties_for_every_solver(solver):
     c = DirichletClassifier(solver=solver).fit(nx.path_graph(5), {0: "x", 4: "y"})
@@ -247,10 +254,12 @@ def test_a_new_node_without_heat_abstains():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (np.ones((1, 5)), "8 fitted nodes.*5 columns"),
+        (np.ones((1, 5)), r"8 fitted nodes; this has shape \(1, 5\)"),
+        (TRIANGLES, r"rows of a matrix of weights.*shape \(\)"),
+        (np.full((1, 8), 1e308), "add up to infinity"),
         (-np.ones((1, 8)), "negative"),
         (np.full((1, 8), np.nan), "NaN"),
-        (np.ones(8), "1-dimensional"),
+        (np.ones(8), r"rows of a matrix.*shape \(8,\)"),
     ],
 )
 def test_bad_rows_get_a_clear_error(rows, message):

@@ -61,6 +61,7 @@ def test_a_seed_given_twice_with_the_same_value_counts_once():
         ([0], [np.nan], "finite"),
         ([0], [np.inf], "finite"),
         ([0], ["warm"], "real numbers"),
+        ([0, 2], [1e308, -1e308], r"beyond ±1e\+300"),
         ([0, 6], [1.0, 0.0], "no node at position 6"),
         ([0, -1], [1.0, 0.0], "no node at position -1"),
         ([0, 2, 0], [1.0, 0.0, 0.5], r"conflict.*\[0\]"),
@@ -69,6 +70,11 @@ def test_a_seed_given_twice_with_the_same_value_counts_once():
 def test_bad_seeds_get_a_clear_error(boundary, values, message):
     with pytest.raises(LabelError, match=message):
         DirichletProblem(PIECES, np.array(boundary, dtype=int), values)
+
+
+def test_positions_must_be_whole_numbers():
+    with pytest.raises(LabelError, match="whole numbers, not float64"):
+        DirichletProblem(PIECES, np.array([0.5]), np.array([1.0]))
 
 
 @pytest.mark.parametrize("leak", [-0.1, np.nan, np.inf, "much", None, True])

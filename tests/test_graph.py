@@ -265,12 +265,37 @@ def test_an_igraph_graph_weighs_the_same_with_names_and_without():
     assert Graph.from_igraph(g).degrees.tolist() == unnamed.degrees.tolist()
 
 
-def test_ids_that_are_positions_are_no_names():
-    assert not Graph.from_edges([0, 1], [1, 2], nodes=range(4)).has_names
-    assert not Graph.from_networkx(nx.path_graph(3)).has_names
+def test_nodes_have_names_if_somebody_chose_them():
+    assert not Graph.from_matrix(np.ones((2, 2))).has_names
+    assert not Graph.from_biadjacency(np.ones((2, 2))).has_names
     assert not Graph.from_igraph(igraph.Graph.Ring(3)).has_names
-    assert Graph.from_edges([0, 1], [1, 2], nodes=[2, 1, 0]).has_names
-    assert Graph.from_edges("ab", "bc").has_names
+    assert Graph.from_edges([0, 1], [1, 2]).has_names
+    assert Graph.from_networkx(nx.path_graph(3)).has_names
+    assert Graph.from_matrix(np.ones((2, 2)), nodes=[0, 1]).has_names
+
+
+def test_a_data_frame_names_its_nodes():
+    A = np.array([[0.0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    frame = pd.DataFrame(A, index=list("abc"), columns=list("abc"))
+    for shuffled in (frame, frame[["c", "a", "b"]]):
+        graph = Graph.from_matrix(shuffled)
+        assert graph.names.tolist() == ["a", "b", "c"]
+        assert np.array_equal(dense(graph), A)
+    assert not Graph.from_matrix(pd.DataFrame(A)).has_names
+    with pytest.raises(GraphError, match="name different nodes"):
+        Graph.from_matrix(frame.rename(columns={"a": "z"}))
+
+
+def test_an_attribute_that_no_networkx_edge_has_is_an_error():
+    with pytest.raises(GraphError, match="no edge has an attribute 'trsut'"):
+        Graph.from_networkx(nx.path_graph(3), weight="trsut")
+
+
+def test_a_graph_of_the_wrong_library_gets_a_clear_error():
+    with pytest.raises(GraphError, match="not an igraph graph"):
+        Graph.from_igraph(nx.path_graph(3))
+    with pytest.raises(GraphError, match="not a networkx graph"):
+        Graph.from_networkx(igraph.Graph.Ring(3))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
@@ -288,7 +313,8 @@ def test_numbers_that_scipy_has_no_sparse_matrices_of_are_taken(dtype):
         ([[0, -1], [-1, 0]], "negative.*-1"),
         ([[0, np.nan], [1, 0]], "NaN"),
         ([[0, np.inf], [np.inf, 0]], "infinite"),
-        (np.ones((2, 3)), "square.*2 × 3"),
+        (np.ones((2, 3)), "square.*2 × 3.*from_edges"),
+        ([[1, 2], [3]], "same length"),
         (np.ones((0, 0)), "empty"),
         (np.ones(4), "1-dimensional"),
         (np.ones((2, 2, 2)), "3-dimensional"),
@@ -313,7 +339,8 @@ def test_a_bad_matrix_gets_a_clear_error(matrix, message):
     [
         (([0, 1], [1]), "source has 2 entries but target has 1"),
         (([0], [1], [1.0, 2.0]), "1 edges but 2 weights"),
-        (([0], [1], [-1.0]), "negative.*-1"),
+        (([0, 1], [1, 2], [1.0, -1.0]), r"1 negative, the first is -1.0 \(number 1\)"),
+        (([0], [1], [10**400]), "real numbers"),
         (([0], [1], [np.nan]), "NaN"),
         (([0], [1], [None]), "NaN"),
         (([0], [1], [np.inf]), "infinite"),
@@ -358,4 +385,5 @@ def test_a_matrix_with_the_wrong_number_of_names_is_refused():
 
 
 def test_a_graph_tells_its_size():
-    assert repr(Graph.from_edges("ab", "bc")) == "Graph(3 nodes, 2 edges)"
+    assert repr(Graph.from_edges("ab", "bc")) == "Graph(n_nodes=3, n_edges=2)"
+    assert repr(Graph.from_edges("a", "b")) == "Graph(n_nodes=2, n_edges=1)"

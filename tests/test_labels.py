@@ -8,12 +8,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 from isotherm import Graph
 from isotherm.errors import LabelError, UnknownNode
 from isotherm.labels import decode_labels, encode_labels
 
-PATH = Graph.from_edges([0, 1, 2], [1, 2, 3])
+PATH = Graph.from_matrix(np.eye(4, k=1))  # 0 - 1 - 2 - 3, without names
 NAMED = Graph.from_edges("abc", "bcd")
 
 
@@ -101,7 +102,7 @@ def test_dates_are_labels_too():
 
 def test_a_series_with_text_index_on_an_unnamed_graph_is_read_by_position_at_once():
     n = 50_000
-    path = Graph.from_edges(np.arange(n - 1), np.arange(1, n))
+    path = Graph.from_matrix(sparse.eye_array(n, k=1))
     labels = pd.Series([0, 1] + [-1] * (n - 2), index=[f"row {i}" for i in range(n)])
     assert encode_labels(labels, path)[0][:3].tolist() == [0, 1, -1]
 
@@ -129,6 +130,14 @@ def test_a_full_series_on_an_unnamed_graph_is_read_by_position():
     # What a pipeline hands over after a train-test split: the index is that of the old table.
     labels = pd.Series([0, 1, -1, -1], index=[17, 3, 9, 40])
     assert encode_labels(labels, PATH)[0].tolist() == [0, 1, -1, -1]
+
+
+def test_where_ids_were_given_a_series_always_goes_by_them():
+    path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    labels = pd.Series([0, 1, -1, -1], index=[3, 2, 1, 0])
+    assert encode_labels(labels, path)[0].tolist() == [-1, -1, 1, 0]
+    with pytest.raises(UnknownNode, match="7"):
+        encode_labels(pd.Series([0, 1, -1, -1], index=[0, 1, 2, 7]), path)
 
 
 def test_a_series_that_can_be_read_in_two_ways_is_an_error():

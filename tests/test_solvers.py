@@ -186,7 +186,7 @@ def test_a_solution_says_who_did_the_work(rng):
     assert solution.n_iter > 0
     assert solution.seconds > 0
     assert 0 <= solution.residual <= 1e-6
-    assert "cg on scipy" in repr(solution)
+    assert "solver='cg', engine='scipy'" in repr(solution)
 
 
 def test_conjugate_gradients_need_at_most_one_step_per_distinct_eigenvalue():

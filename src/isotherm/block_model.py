@@ -57,6 +57,9 @@ class BlockModel:
         self.p = p
         self.q = q
 
+    def __repr__(self) -> str:
+        return f"BlockModel({self.sizes.tolist()}, p={self.p}, q={self.q})"
+
     @property
     def n_nodes(self) -> int:
         """Total number n of nodes."""
@@ -98,7 +101,9 @@ class BlockModel:
         Theorem 1: with ``decision="centered"`` and p > q it is the block's own, always.
         """
         T, means = self.temperatures(seeds), self._all_means(seeds)
-        return np.asarray(scores(T, means, decision).argmax(axis=1))
+        S = scores(T, means, decision)
+        S[:, np.asarray(seeds) == 0] = -math.inf  # a label without seeds is not to be had
+        return np.asarray(S.argmax(axis=1))
 
     def _all_means(self, seeds: Sequence[int]) -> Means:
         s, held = self._seeds(seeds)
@@ -154,6 +159,8 @@ class BlockModel:
         labels : int array of shape (n,)
             Block of each node.
         """
+        if not isinstance(rng, np.random.Generator):
+            raise ParameterError(f"rng must be np.random.default_rng(seed), not {rng!r}")
         if max(self.p, self.q) > 1:
             raise ParameterError(f"p and q are probabilities here: {self.p}, {self.q}")
         n = self.n_nodes

@@ -57,17 +57,17 @@ def demo(
     right = classifier.labels_[free] == club.labels[free]
 
     console = Console()
-    console.print(prediction_table(club.graph, classifier, club.labels))
+    console.print(prediction_table(classifier, club.labels, width=console.width))
     console.print()
     console.print(solution_line(classifier.solution_), highlight=False)
     console.print(accuracy_line(int(right.sum()), len(right), "the free nodes"), highlight=False)
 
 
 def main() -> None:
-    """Run the command line; errors of ours are one line on stderr, without a traceback."""
+    """Run the command line; what goes wrong is one line on stderr, without a traceback."""
     try:
         app()
-    except IsothermError as error:
+    except (IsothermError, OSError) as error:
         message = Text.assemble(("error:", "bold red"), f" {error}")
         Console(stderr=True).print(message, soft_wrap=True)
         sys.exit(1)

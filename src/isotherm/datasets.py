@@ -65,7 +65,7 @@ def load_dataset(name: str) -> Dataset:
     --------
     >>> from isotherm import load_dataset
     >>> load_dataset("karate").graph
-    Graph(34 nodes, 78 edges)
+    Graph(n_nodes=34, n_edges=78)
     """
     if name not in DATASETS:
         raise ParameterError.unknown("data set", name, DATASETS)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
 
 
+GREATEST_VALUE = 1e300  # so that differences of temperatures are finite
+
+
 class DirichletProblem:
     """Temperatures held on the boundary, Laplace's equation everywhere else (Section 2).
 
@@ -77,6 +80,7 @@ class DirichletProblem:
     ) -> None:
         self.graph = graph
         self.leak = check_leak(leak)
+        boundary = np.asarray(boundary)
         self.boundary, self.values = _merged(graph, boundary, _as_values(values, len(boundary)))
         kind = np.isin(graph.components, graph.components[self.boundary]).astype(np.int8)
         kind[self.boundary] = 2
@@ -175,6 +179,8 @@ def _as_values(values: NDArray[Any], n_seeds: int) -> NDArray[np.float64]:
         raise LabelError(f"{n_seeds} boundary nodes but values of shape {np.shape(values)}")
     if not np.isfinite(columns).all():
         raise LabelError("boundary values must be finite: a seed's temperature is known")
+    if np.abs(columns).max() > GREATEST_VALUE:
+        raise LabelError(f"boundary values beyond ±{GREATEST_VALUE:.0e}: scale them down")
     return columns
 
 
@@ -182,6 +188,8 @@ def _merged(
     graph: Graph, boundary: NDArray[np.intp], values: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Sort the boundary; merge nodes that come twice, unless their values differ."""
+    if boundary.dtype.kind not in "iu":
+        raise LabelError(f"boundary positions must be whole numbers, not {boundary.dtype}")
     outside = (boundary < 0) | (boundary >= graph.n_nodes)
     if outside.any():
         raise LabelError(f"no node at position {boundary[outside][0]}: there are {graph.n_nodes}")

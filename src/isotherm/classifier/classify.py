@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
-from isotherm.classifier.verdict import Verdict, judge
+from isotherm.classifier.verdict import Settling, Verdict, judge
 from isotherm.decision import choose_decision, probabilities, score_spread, scores
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import ParameterError
@@ -52,6 +52,8 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
 
     Attributes
     ----------
+    names_ : array of shape (n,)
+        Node ids, in the order of all that follows.
     classes_ : array of shape (K,)
     labels_ : array of shape (n,)
         Labels of all nodes; a seed keeps its own.
@@ -65,7 +67,8 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         ``"seed"``, ``"predicted"``, ``"tie"`` (accurate to `tol`, and the two warmest classes
         still cannot be told apart) or ``"unreached"``.
     certified_ : bool array of shape (n,)
-        Whether the label is proven to be that of the exact equilibrium.
+        Whether the label is proven to be that of the exact equilibrium. True at seeds and at
+        nodes that abstain, whose label no solving could change.
     solution_ : Solution
     n_iter_ : int
 
@@ -74,12 +77,13 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
     >>> from isotherm import DirichletClassifier, Graph
     >>> graph = Graph.from_edges("abcxyzc", "bcayzxx")
     >>> clf = DirichletClassifier().fit(graph, {"a": "left", "y": "right"})
-    >>> dict(zip(graph.names, clf.labels_.tolist()))
+    >>> dict(zip(clf.names_.tolist(), clf.labels_.tolist()))
     {'a': 'left', 'b': 'left', 'c': 'left', 'x': 'right', 'y': 'right', 'z': 'right'}
     >>> bool(clf.certified_.all())
     True
     """
 
+    names_: NDArray[Any]
     classes_: NDArray[Any]
     labels_: NDArray[Any]
     mean_temperatures_: NDArray[np.float64]
@@ -138,12 +142,18 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         values = np.equal.outer(codes[seeds], np.arange(len(classes)))
         problem = DirichletProblem(graph, seeds, values, leak=self.leak)
 
-        def verdict(solution: Solution) -> Verdict:
-            T = self._temperatures(solution)
-            return judge(T, solution.certificate, codes, decision=self.decision, tol=self.tol)
+        def verdict(solution: Solution, nodes: NDArray[np.intp] | None = None) -> Verdict:
+            return judge(
+                self._temperatures(solution),
+                solution.certificate,
+                codes,
+                decision=self.decision,
+                tol=self.tol,
+                nodes=nodes,
+            )
 
-        excess = (lambda s: verdict(s).excess) if self.stop == "labels" else None
-        solution = self._solve(problem, excess)
+        solution = self._solve(problem, Settling(verdict) if self.stop == "labels" else None)
+        self.names_ = graph.names
         self.classes_ = classes
         self._keep(solution, verdict(solution), codes != UNKNOWN)
         return self
@@ -173,7 +183,8 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         ----------
         rows : matrix of shape (m, n), optional
             Weights of m new nodes to the n fitted ones. A new node takes the mean temperature
-            of its neighbours, whose own temperatures stay as they are.
+            of its neighbours, whose own temperatures stay as they are. A row of the fitted
+            matrix is a new node, too: at a seed's row its known label is not looked at.
         """
         check_is_fitted(self, "temperatures_")
         if rows is None:

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
@@ -75,17 +76,21 @@ class DirichletEstimator(BaseEstimator):
         Fitted nodes without a temperature are not looked at: joined to the rest by the new
         node alone, they would take its temperature and not change it.
         """
-        weights = as_weight_matrix(rows)
         n_nodes = len(self.temperatures_)
-        if weights.shape[1] != n_nodes:
+        if not sparse.issparse(rows):
+            rows = np.asarray(rows)
+        if rows.ndim != 2 or rows.shape[1] != n_nodes:
             raise GraphError(
-                f"rows hold weights to the {n_nodes} fitted nodes, one column each; these have "
-                f"{weights.shape[1]} columns"
+                "new nodes are the rows of a matrix of weights, with one column for each of the "
+                f"{n_nodes} fitted nodes; this has shape {rows.shape}"
             )
+        weights = as_weight_matrix(rows)
         T = self.temperatures_.reshape(n_nodes, -1)
         usable = np.flatnonzero(~np.isnan(T[:, 0]))
         weights = weights[:, usable]
         total = weights @ np.ones(len(usable))
+        if not np.isfinite(total).all():
+            raise GraphError("the weights of a new node add up to infinity: scale them down")
         leak, unreached = self._fitted_with
         with np.errstate(invalid="ignore"):  # 0 / 0 where a new node has no neighbour
             extended = (weights @ T[usable]) / ((1 + leak) * total)[:, np.newaxis]

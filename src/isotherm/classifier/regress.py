@@ -31,9 +31,13 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
     ----------
     leak, tol, solver, engine, unreached
         See `DirichletClassifier`; heat leaks towards the value 0, and ``"abstain"`` gives NaN.
+        `tol` is in the unit of the values: 1e-6 suits values around 1, not prices in millions
+        or concentrations in parts per billion.
 
     Attributes
     ----------
+    names_ : array of shape (n,)
+        Node ids, in the order of all that follows.
     temperatures_ : array of shape (n,)
         The values of all nodes.
     mean_temperatures_ : float
@@ -53,6 +57,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
     [-2.0, -1.0, 0.0, 1.0, 2.0]
     """
 
+    names_: NDArray[Any]
     mean_temperatures_: float
     status_: NDArray[np.str_]
     certified_: NDArray[np.bool_]
@@ -98,6 +103,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
         solution = self._solve(problem)
 
+        self.names_ = graph.names
         self.solution_ = solution
         self.n_iter_ = solution.n_iter
         self.n_features_in_ = graph.n_nodes

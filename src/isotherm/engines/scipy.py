@@ -48,11 +48,14 @@ class ScipyOperator:
         # Every entry is a sum over the node's edges: with N terms, whatever their order, the
         # computed sum is off by at most N u times the sum of their absolute values. The degree
         # in the diagonal is such a sum too; 8 covers the products and the last additions.
-        R = rhs - self.apply(X)
+        held, flow = self.problem.diagonal[:, np.newaxis] * X, self.problem.inner @ X
+        R = rhs - held
+        R += flow
+        if (X < 0).any():
+            held, flow = np.abs(held), self.problem.inner @ np.abs(X)
+        held += flow
+        held += sizes
+        rounding = 1.01 * UNIT_ROUNDOFF * held
+        rounding += UNDERFLOW * held.any(axis=0)  # a column of zeros is exact
         terms = np.diff(self.problem.graph.adjacency.indptr)[self.problem.free] + 8
-        absolute = np.abs(X)
-        sizes = sizes + self.problem.diagonal[:, np.newaxis] * absolute
-        sizes += self.problem.inner @ absolute
-        rounding = 1.01 * UNIT_ROUNDOFF * sizes
-        rounding += UNDERFLOW * sizes.any(axis=0)  # a column of zeros is exact
         return R, terms[:, np.newaxis] * rounding

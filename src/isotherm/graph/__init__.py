@@ -47,7 +47,7 @@ class Graph:
 
     def __init__(self, adjacency: sparse.csr_array, nodes: NodeIndex | None = None) -> None:
         self.adjacency = adjacency
-        self._nodes = NodeIndex(adjacency.shape[0]) if nodes is None else nodes
+        self._nodes = NodeIndex(adjacency.shape[0], given=False) if nodes is None else nodes
         if adjacency.shape[0] == 0:
             raise GraphError("the graph is empty: it has no nodes")
         with np.errstate(over="ignore"):
@@ -106,7 +106,7 @@ class Graph:
 
     @classmethod
     def from_matrix(cls, adjacency: Any, *, nodes: Any = None) -> Graph:
-        """Graph from a square adjacency matrix, SciPy sparse or dense.
+        """Graph from a square adjacency matrix, SciPy sparse or dense, or a pandas DataFrame.
 
         A clean symmetric CSR matrix of float64 is taken as it is, without a copy.
 
@@ -115,7 +115,7 @@ class Graph:
         adjacency : matrix of shape (n, n)
             Where it is not symmetric the graph is that of ``A + Aᵀ`` (0/1: of the union).
         nodes : sequence of length n, optional
-            The node ids; by default 0 … n − 1.
+            The node ids; by default 0 … n − 1, or the index of a DataFrame.
 
         Raises
         ------
@@ -129,12 +129,14 @@ class Graph:
         >>> Graph.from_matrix([[0, 1], [0, 0]]).adjacency.toarray().tolist()
         [[0.0, 1.0], [1.0, 0.0]]
         """
+        if hasattr(adjacency, "columns") and hasattr(adjacency, "reindex"):
+            adjacency, nodes = _from_frame(adjacency, nodes)
         matrix = as_weight_matrix(adjacency)
         if matrix.shape[0] != matrix.shape[1]:
             raise GraphError(
                 f"an adjacency matrix is square, this one is {matrix.shape[0]} × "
-                f"{matrix.shape[1]}; for rows and columns of different kinds use "
-                "Graph.from_biadjacency"
+                f"{matrix.shape[1]}; an edge list goes to Graph.from_edges(source, target), a "
+                "matrix with rows and columns of different kinds to Graph.from_biadjacency"
             )
         index = None
         if nodes is not None:
@@ -150,7 +152,7 @@ class Graph:
         Examples
         --------
         >>> Graph.from_biadjacency([[1, 1, 0], [0, 1, 1]])
-        Graph(5 nodes, 4 edges)
+        Graph(n_nodes=5, n_edges=4)
         """
         block = as_weight_matrix(matrix)
         whole = sparse.block_array([[None, block], [block.T, None]], format="csr")
@@ -170,8 +172,12 @@ class Graph:
             The edge attribute that holds the weight. Edges without it weigh 1; if no edge has
             it the graph is unweighted.
         """
+        if not hasattr(g, "edges"):
+            raise GraphError(f"not a networkx graph: {type(g).__name__}")
         ends = list(g.edges(data=weight)) if weight else [(u, v, None) for u, v in g.edges()]
         weights = [w for _, _, w in ends]
+        if ends and weight not in (None, "weight") and all(w is None for w in weights):
+            raise GraphError(f"no edge has an attribute {weight!r}")
         return cls.from_edges(
             [u for u, _, _ in ends],
             [v for _, v, _ in ends],
@@ -182,11 +188,13 @@ class Graph:
     @classmethod
     def from_igraph(cls, g: Any) -> Graph:
         """Graph from an igraph graph: edge attribute ``weight`` and vertex ``name`` if there."""
+        if not hasattr(g, "get_edgelist"):
+            raise GraphError(f"not an igraph graph: {type(g).__name__}")
         source, target = np.array(g.get_edgelist(), dtype=np.intp).reshape(-1, 2).T
         weight = g.es["weight"] if "weight" in g.es.attributes() else None
         graph = cls.from_edges(source, target, weight, nodes=np.arange(g.vcount()))
         if "name" not in g.vs.attributes():
-            return graph
+            return cls(graph.adjacency)
         index, _ = encode([], as_column(g.vs["name"], "names"))
         return cls(graph.adjacency, index)
 
@@ -221,8 +229,8 @@ class Graph:
 
     @property
     def has_names(self) -> bool:
-        """Whether the nodes have ids other than their positions 0 … n − 1."""
-        return not self._nodes.is_range
+        """Whether the nodes were given ids; those of a mere matrix are its positions."""
+        return self._nodes.given
 
     @cached_property
     def components(self) -> NDArray[np.int32]:
@@ -242,4 +250,15 @@ class Graph:
         return self._nodes.positions(nodes)
 
     def __repr__(self) -> str:
-        return f"Graph({self.n_nodes} nodes, {self.n_edges} edges)"
+        return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"
+
+
+def _from_frame(frame: Any, nodes: Any) -> tuple[Any, Any]:
+    """Matrix and node ids of a DataFrame whose index and columns name the same nodes."""
+    index, columns = list(frame.index), list(frame.columns)
+    if index != columns:
+        if len(set(index)) != len(index) or set(index) != set(columns):
+            raise GraphError("the index and the columns of the DataFrame name different nodes")
+        frame = frame.reindex(columns=frame.index)
+    positions = index == list(range(len(index)))
+    return frame.to_numpy(), index if nodes is None and not positions else nodes

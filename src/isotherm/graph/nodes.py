@@ -24,6 +24,8 @@ class NodeIndex:
     ----------
     ids : array of shape (n,) or int
         The ids, all different; an int n stands for the ids 0 … n − 1, which are not stored.
+    given : bool
+        Whether somebody chose these ids, or they are just the positions in a matrix.
 
     Examples
     --------
@@ -32,16 +34,12 @@ class NodeIndex:
     [1, 0]
     """
 
-    def __init__(self, ids: NDArray[Any] | int) -> None:
+    def __init__(self, ids: NDArray[Any] | int, *, given: bool = True) -> None:
         self._ids = ids
+        self.given = given
 
     def __len__(self) -> int:
         return self._ids if isinstance(self._ids, int) else len(self._ids)
-
-    @property
-    def is_range(self) -> bool:
-        """Whether the ids are the positions themselves."""
-        return isinstance(self._ids, int)
 
     @property
     def ids(self) -> NDArray[Any]:
@@ -61,7 +59,7 @@ class NodeIndex:
             If some are not nodes of the graph.
         """
         column = as_column(nodes, "nodes")
-        if self.is_range and column.dtype.kind in "iu":
+        if isinstance(self._ids, int) and column.dtype.kind in "iu":
             known = (column >= 0) & (column < len(self))
             found = np.where(known, column, -1).astype(np.intp)
         else:

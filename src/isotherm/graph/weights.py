@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 INT32_MAX = np.iinfo(np.int32).max
 
 
-def check_weights(weights: NDArray[Any], what: str = "weights") -> None:
+def check_weights(weights: NDArray[Any]) -> None:
     """Raise GraphError unless all weights are real, finite and not negative."""
     if weights.dtype.kind not in "biuf":
-        raise GraphError(f"{what} must be real numbers, not of type {weights.dtype}")
+        raise GraphError(f"weights must be real numbers, not of type {weights.dtype}")
     for fault, found in (
         ("NaN", weights != weights),
         ("infinite", np.isinf(weights)),
         ("negative", weights < 0),
     ):
         if found.any():
-            seen = "" if fault == "NaN" else f" (first: {weights[found][0]})"
-            raise GraphError(f"{what} must be finite and ≥ 0: {found.sum()} {fault}{seen}")
+            first = int(np.flatnonzero(found)[0])
+            raise GraphError(
+                f"weights must be finite and ≥ 0: {found.sum()} {fault}, the first is "
+                f"{weights[first]} (number {first})"
+            )
 
 
 def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
@@ -42,7 +45,7 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
             raise GraphError(f"weights must be real numbers, found the text {text!r}")
         try:
             column = column.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise GraphError(f"weights must be real numbers: {error}") from None
     check_weights(column)
     return column.astype(np.float64, copy=False)
@@ -51,14 +54,20 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
 def as_weight_matrix(matrix: Any) -> sparse.csr_array:
     """Canonical CSR of float64, sharing what arrays it can with the input."""
     if not sparse.issparse(matrix):
-        matrix = np.asarray(matrix)
+        try:
+            matrix = np.asarray(matrix)
+        except ValueError:
+            raise GraphError("the rows of a matrix must have the same length") from None
     if matrix.ndim != 2:
         raise GraphError(
             f"cannot make a graph of {matrix.ndim}-dimensional data of type {matrix.dtype}; "
             "pass a Graph, a matrix, a networkx or an igraph graph"
         )
     if matrix.dtype.kind not in "biuf":
-        raise GraphError(f"weights must be real numbers, not of type {matrix.dtype}")
+        raise GraphError(
+            f"weights must be real numbers, not of type {matrix.dtype} (an edge list goes to "
+            "Graph.from_edges(source, target))"
+        )
     if matrix.dtype in (np.float16, np.longdouble):  # SciPy has no sparse matrices of these
         matrix = matrix.astype(np.float64)
     csr = sparse.csr_array(matrix)

@@ -169,7 +169,7 @@ def solve(
             "weights are very far apart"
         )
     raise NotConverged(
-        f"{best.solver} stopped after {best.n_iter} steps: temperatures are proven to "
+        f"{best.solver} stopped at step {best.n_iter}: temperatures are proven to "
         f"{best.certificate.bound:.1e} only, not to tol = {tol:.1e}; {advice}",
         best,
     )

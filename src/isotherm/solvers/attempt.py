@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Excess = Callable[[Solution], float]
 
-FIRST_LOOK = 0.05  # residual level at which a solve that may end early is first looked at
+FIRST_LOOK = 0.02  # likely error at which a solve that may end early is first looked at
 LONGEST_LEAP = 16  # the residual shrinks by no more than this between two looks
 
 
@@ -85,7 +85,7 @@ def attempt(
             return record(X, certify(X), n_iter)
 
         while True:
-            look_at = FIRST_LOOK
+            look_at = FIRST_LOOK * target / tol
             for step, level in enumerate(method.iterate(problem.sources, X, target)):
                 worst = level.max()
                 if excess is not None and worst <= look_at:
@@ -102,7 +102,14 @@ def attempt(
             # A solver's own residual drifts from the true one: it may be at its target where
             # the certificate is not. Starting again from there is iterative refinement, worth
             # it while it helps.
-            out_of_steps = bool(worst > target)  # a solver that broke down has NaN
-            if met or not worst <= target or bound > previous / 2:
-                return Attempt(solution, met, out_of_steps)
+            if met or not worst <= target or not bound < previous / 2:
+                return Attempt(
+                    solution, met, bool(worst > target) and not _all_rounding(solution, tol)
+                )
             previous, X = bound, solution.temperatures[problem.free]
+
+
+def _all_rounding(solution: Solution, tol: float) -> bool:
+    """Whether rounding alone stands between the certificate and the tolerance."""
+    certificate = solution.certificate
+    return bool(certificate.rounding * np.nanmax(certificate.nodes) > tol / 4)

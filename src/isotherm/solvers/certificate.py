@@ -42,18 +42,20 @@ class Certificate:
         Distance of the extreme temperatures: no error is larger, by the maximum principle.
     residual : float
         Greatest residual relative to the degree.
+    rounding : float
+        The part of the greatest of `columns` that is rounding, which no step takes away.
     """
 
     nodes: NDArray[np.float64]
     columns: NDArray[np.float64]
     spans: NDArray[np.float64]
     residual: float
+    rounding: float = 0.0
 
-    @property
-    def errors(self) -> NDArray[np.float64]:
-        """The bound at each node and column."""
-        bound: NDArray[np.float64] = np.minimum(np.outer(self.nodes, self.columns), self.spans)
-        return bound
+    def errors(self, nodes: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.float64]:
+        """The bound at the given nodes (by default all), for each column."""
+        bound: NDArray[np.float64] = np.outer(self.nodes[nodes], self.columns)
+        return np.minimum(bound, self.spans, out=bound)
 
     @property
     def error_bound(self) -> NDArray[np.float64]:
@@ -101,7 +103,8 @@ class ResidualCertifier:
         if self._nodes is None:
             return by_maximum_principle(problem, residual)
         levels = self._operator.level(np.abs(r) + rounding)
-        return Certificate(self._nodes, levels, spans(problem), residual)
+        least = float(self._operator.level(rounding).max(initial=0.0))
+        return Certificate(self._nodes, levels, spans(problem), residual, least)
 
 
 def by_maximum_principle(problem: DirichletProblem, residual: float = np.inf) -> Certificate:

@@ -151,4 +151,6 @@ class AprioriCertifier:
         if not self._method.done or not self._relative + self._absolute <= 0.01:
             return by_maximum_principle(problem, residual)
         columns[~problem.sources.any(axis=0)] = 0.0  # no heat at all: exactly zero
-        return Certificate(np.ones(len(problem.free)), columns, spans(problem), residual)
+        return Certificate(
+            np.ones(len(problem.free)), columns, spans(problem), residual, float(columns.max())
+        )

@@ -80,6 +80,6 @@ class Solution:
     def __repr__(self) -> str:
         n, k = self.temperatures.shape
         return (
-            f"Solution({n} nodes × {k} columns, error ≤ {self.certificate.bound:.1e}, "
-            f"{self.solver} on {self.engine}, {self.n_iter} steps)"
+            f"Solution({n} × {k} temperatures, error ≤ {self.certificate.bound:.1e}, "
+            f"solver={self.solver!r}, engine={self.engine!r}, n_iter={self.n_iter})"
         )
