@@ -192,6 +192,23 @@ def test_integer_columns_with_weights(column):
     assert graph.degrees.tolist() == [0.5, 2.5, 2.0]
 
 
+def test_the_adjacency_matrix_is_canonical_however_it_was_made(rng):
+    source, target = rng.integers(0, 30, (2, 300))
+    half = rng.integers(0, 2, (30, 30)) * rng.random((30, 30))
+    for graph in (
+        Graph.from_edges(source, target),
+        Graph.from_edges(source, target, rng.random(300)),
+        Graph.from_matrix(half),
+        Graph.from_matrix(half > 0),
+        Graph.from_biadjacency(half),
+    ):
+        A = graph.adjacency
+        fresh = sparse.csr_array((A.data, A.indices, A.indptr), shape=A.shape)
+        assert fresh.has_canonical_format
+        assert (A != A.T).nnz == 0
+        assert A.data.min() > 0
+
+
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=1))
 def test_ids_and_edges_survive_the_numbering(edges):
     source, target = zip(*edges, strict=True)

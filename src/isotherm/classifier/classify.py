@@ -83,7 +83,6 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
     True
     """
 
-    names_: NDArray[Any]
     classes_: NDArray[Any]
     labels_: NDArray[Any]
     mean_temperatures_: NDArray[np.float64]
@@ -91,8 +90,6 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
     margins_: NDArray[np.float64]
     status_: NDArray[np.str_]
     certified_: NDArray[np.bool_]
-    solution_: Solution
-    n_iter_: int
 
     def __init__(
         self,
@@ -153,25 +150,21 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
             )
 
         solution = self._solve(problem, Settling(verdict) if self.stop == "labels" else None)
-        self.names_ = graph.names
+        self._record(graph, solution)
         self.classes_ = classes
-        self._keep(solution, verdict(solution), codes != UNKNOWN)
+        self._keep(verdict(solution), codes != UNKNOWN)
         return self
 
-    def _keep(self, solution: Solution, verdict: Verdict, is_seed: NDArray[np.bool_]) -> None:
-        self.solution_ = solution
-        self.n_iter_ = solution.n_iter
-        self.n_features_in_ = len(is_seed)
-        self.temperatures_ = self._temperatures(solution)
+    def _keep(self, verdict: Verdict, is_seed: NDArray[np.bool_]) -> None:
+        self.temperatures_ = self._temperatures(self.solution_)
         self.mean_temperatures_ = verdict.means.all
         self.scores_ = verdict.scores
         self.margins_ = verdict.margins
         self.certified_ = verdict.certified
         self.labels_ = decode_labels(verdict.codes, self.classes_)
         self.status_ = np.select(
-            [is_seed, solution.unreached, verdict.tied], [SEED, NO_HEAT, TIE], PREDICTED
+            [is_seed, self.solution_.unreached, verdict.tied], [SEED, NO_HEAT, TIE], PREDICTED
         )
-        self._fitted_with = (self.leak, self.unreached)
         self._decision = self.decision
         self._means: Means = verdict.means
         self._spread = score_spread(self.scores_[self.status_ == PREDICTED])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.graph import Graph
     from isotherm.solvers import Solution
     from isotherm.solvers.method import Solver
 
@@ -37,7 +38,10 @@ class DirichletEstimator(BaseEstimator):
     engine: str
     unreached: str
 
+    names_: NDArray[Any]
     temperatures_: NDArray[np.float64]
+    solution_: Solution
+    n_iter_: int
     _fitted_with: tuple[float, str]  # leak and rule for unreached nodes; parameters may change
 
     def __sklearn_tags__(self) -> Any:
@@ -59,6 +63,14 @@ class DirichletEstimator(BaseEstimator):
         except NotConverged as failure:
             warnings.warn(str(failure), ConvergenceWarning, stacklevel=_depth_of_caller())
             return failure.solution
+
+    def _record(self, graph: Graph, solution: Solution) -> None:
+        """Keep what every fitted estimator has."""
+        self.names_ = graph.names
+        self.n_features_in_ = graph.n_nodes
+        self.solution_ = solution
+        self.n_iter_ = solution.n_iter
+        self._fitted_with = (self.leak, self.unreached)
 
     def _temperatures(self, solution: Solution) -> NDArray[np.float64]:
         """Temperatures with the rule for unreached nodes applied: NaN or zero."""

@@ -18,7 +18,6 @@ from isotherm.labels import locate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.solvers import Solution
     from isotherm.solvers.method import Solver
 
 
@@ -57,12 +56,9 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
     [-2.0, -1.0, 0.0, 1.0, 2.0]
     """
 
-    names_: NDArray[Any]
     mean_temperatures_: float
     status_: NDArray[np.str_]
     certified_: NDArray[np.bool_]
-    solution_: Solution
-    n_iter_: int
 
     def __init__(
         self,
@@ -103,14 +99,10 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
         solution = self._solve(problem)
 
-        self.names_ = graph.names
-        self.solution_ = solution
-        self.n_iter_ = solution.n_iter
-        self.n_features_in_ = graph.n_nodes
+        self._record(graph, solution)
         self.temperatures_ = self._temperatures(solution)[:, 0]
         self.mean_temperatures_ = float(np.nanmean(self.temperatures_))
         self.certified_ = ~(solution.error_bound > self.tol)
-        self._fitted_with = (self.leak, self.unreached)
         is_seed = np.zeros(graph.n_nodes, dtype=bool)
         is_seed[problem.boundary] = True
         self.status_ = np.select([is_seed, solution.unreached], [SEED, NO_HEAT], PREDICTED)

@@ -156,8 +156,6 @@ class Graph:
         """
         block = as_weight_matrix(matrix)
         whole = sparse.block_array([[None, block], [block.T, None]], format="csr")
-        # SciPy cannot tell the size of a block row that holds no block with rows.
-        whole.resize((sum(block.shape),) * 2)
         whole.sum_duplicates()
         return cls(small_indices(whole))
 
