@@ -1,6 +1,7 @@
 """The error bound is never below the true error, and it bites."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from isotherm import (
     Sweeps,
     solve_dirichlet,
 )
-from isotherm.classifier.verdict import judge
+from isotherm.classifier.verdict import Settling, judge
 from isotherm.decision import DECISIONS
 from isotherm.engines import choose_engine
 from isotherm.errors import NotConverged
@@ -204,6 +205,22 @@ def test_the_bound_of_elimination_covers_every_rounding_of_its_cube_of_steps(rng
     solution = solve_dirichlet(graph, [0, 1], np.eye(2), solver=Elimination())
     n = int((~solution.unreached).sum()) - 2
     assert solution.certificate.bound >= 2 / 3 * n**3 * 2.0**-53
+
+
+def test_labels_are_settled_only_if_a_look_at_all_nodes_agrees():
+    looks = []
+
+    def verdict(solution, nodes):
+        looks.append(None if nodes is None else nodes.tolist())
+        excess, certified = solution.pop(0)
+        return SimpleNamespace(excess=excess, certified=np.array(certified))
+
+    settling = Settling(verdict)
+    assert settling([(9.0, [True, False, True, False])]) == 9.0
+    assert settling([(3.0, [False, True])]) == 3.0  # nodes 1 and 3; 1 is left
+    assert settling([(0.0, [True]), (2.0, [False, True, True, True])]) == 2.0
+    assert settling([(0.5, [True]), (0.0, [True] * 4)]) == 0.0
+    assert looks == [None, [1, 3], [1], None, [0], None]
 
 
 def test_elimination_is_proven_without_a_residual(rng):

@@ -143,14 +143,9 @@ def score_errors(
     """
     rule = choose_decision(decision)
     shift, scale = rule(means)
-    # Shift and scale are monotone in the means but for √(m (1 − m)), which turns at 1/2: the
-    # two ends and the point nearest 1/2 are their extremes over all means possible.
-    low = _within(means, mean_errors, -1)
-    high = _within(means, mean_errors, +1)
-    turn = Means(
-        np.clip(0.5, low.all, high.all), np.clip(0.5, low.free, high.free), means.seed_share
-    )
-    extremes = [rule(point) for point in (low, high, turn)]
+    # Shift and scale are farthest off at the ends of what the means may be. They are monotone
+    # but for √(m (1 − m)), whose top at 1/2 is no farther off than the end beyond it.
+    extremes = [rule(_within(means, mean_errors, sign)) for sign in (-1, +1)]
     shift_error = np.max([np.abs(s - shift) for s, _ in extremes], axis=0)
     scale_error = np.max([np.abs(s - scale) for _, s in extremes], axis=0)
     least = np.min([s for _, s in extremes], axis=0)
