@@ -10,15 +10,15 @@ from oracle import dense_temperatures, one_hot
 REPEATS = 20
 
 
-def macro_f1(graph, truth, *, decision, fraction, repeats=REPEATS):
-    """Mean macro-F1 over the free nodes, seeds uniform."""
+def macro_f1(graph, truth, *, decision, fraction, unreached="zero", repeats=REPEATS):
+    """Mean macro-F1 over the free nodes, seeds uniform; an abstention counts as wrong."""
     found = []
     for repeat in range(repeats):
         rng = np.random.default_rng(repeat)
         seeds = rng.choice(len(truth), round(fraction * len(truth)), replace=False)
         labels = np.full(len(truth), -1)
         labels[seeds] = truth[seeds]
-        classifier = DirichletClassifier(decision).fit(graph, labels)
+        classifier = DirichletClassifier(decision, unreached=unreached).fit(graph, labels)
         free = labels < 0
         found.append(
             f1_score(
@@ -47,6 +47,16 @@ def test_macro_f1_with_5_percent_of_seeds_is_the_papers(
 ):
     graph, truth = real_graph(name)
     assert abs(macro_f1(graph, truth, decision=decision, fraction=0.05) - expected) <= within
+
+
+@pytest.mark.slow
+def test_abstaining_where_no_heat_comes_costs_nothing(real_graph):
+    graph, truth = real_graph("cora")
+    zero, abstain = (
+        macro_f1(graph, truth, decision="centered", fraction=0.05, unreached=rule)
+        for rule in ("zero", "abstain")
+    )
+    assert 0 < abstain - zero < 0.03
 
 
 def test_centering_helps_where_classes_are_many(real_graph):
