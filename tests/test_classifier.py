@@ -341,6 +341,7 @@ def test_an_unfitted_classifier_says_so(method):
         ({"tol": -1.0}, "tol must be"),
         ({"leak": -1}, "leak must be"),
         ({"leak": "auto?"}, "leak must be"),
+        ({"unreached": "guess"}, "unknown rule for unreached nodes.*'abstain', 'zero'"),
     ],
     ids=str,
 )
@@ -352,6 +353,8 @@ def test_bad_parameters_are_found_in_fit_and_nothing_is_lost(parameters, message
         classifier.fit(TRIANGLES, {"a": 1, "b": 2, "c": 3})
     assert classifier.labels_ is before
     assert classifier.classes_.tolist() == ["left", "right"]
+    assert (classifier.status_ == "seed").sum() == 2
+    assert classifier.solution_.temperatures.shape == (8, 2)
 
 
 def test_bad_labels_leave_an_earlier_fit_as_it_was():

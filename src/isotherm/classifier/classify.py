@@ -206,7 +206,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
 
     def fit_predict(self, graph: Any, labels: Any) -> NDArray[Any]:
         """Labels of all nodes; see `fit`."""
-        return self.fit(graph, labels).labels_
+        return self.fit(graph, labels).predict()
 
     def score(self, rows: Any, labels: Any, sample_weight: Any = None) -> float:
         """Accuracy on new nodes; those whose label is unknown (−1, None, NaN) do not count."""

@@ -56,6 +56,8 @@ class DirichletEstimator(BaseEstimator):
         self, problem: DirichletProblem, excess: Callable[[Solution], float] | None = None
     ) -> Solution:
         """Solve, and turn a solve that failed into a warning with the bound it did reach."""
+        if self.unreached not in UNREACHED:
+            raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
         try:
             return solve(
                 problem, tol=self.tol, solver=self.solver, engine=self.engine, excess=excess
@@ -74,8 +76,6 @@ class DirichletEstimator(BaseEstimator):
 
     def _temperatures(self, solution: Solution) -> NDArray[np.float64]:
         """Temperatures with the rule for unreached nodes applied: NaN or zero."""
-        if self.unreached not in UNREACHED:
-            raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
         if self.unreached == "abstain":
             return solution.temperatures
         T = solution.temperatures.copy()

@@ -115,7 +115,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
 
     def fit_predict(self, graph: Any, values: Any) -> NDArray[np.float64]:
         """Values of all nodes; see `fit`."""
-        return self.fit(graph, values).temperatures_
+        return self.fit(graph, values).predict()
 
 
 def _known_values(values: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
