@@ -23,6 +23,11 @@ class Colour(enum.Enum):
     BLUE = 2
 
 
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
 @pytest.mark.parametrize(
     ("labels", "classes"),
     [
@@ -39,6 +44,7 @@ class Colour(enum.Enum):
         ([1, True, None, -1], [1, True]),
         ([(1, 2), (0, 1), None, None], [(0, 1), (1, 2)]),
         ([Colour.RED, Colour.BLUE, None, None], [Colour.RED, Colour.BLUE]),
+        ([Level.HIGH, Level.LOW, None, None], [Level.LOW, Level.HIGH]),
         ([Fraction(1, 2), Fraction(1, 3), None, None], [Fraction(1, 3), Fraction(1, 2)]),
         (pd.Series(["b", None, "a", None], dtype="string"), ["a", "b"]),
         (pd.Series([2, None, 1, None], dtype="Int64"), [1, 2]),

@@ -164,19 +164,18 @@ class BlockModel:
         if max(self.p, self.q) > 1:
             raise ParameterError(f"p and q are probabilities here: {self.p}, {self.q}")
         n = self.n_nodes
-        dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64
         starts = np.concatenate([[0], np.cumsum(self.sizes)])
         rows, columns = [], []
         for k, size in enumerate(self.sizes.tolist()):
             # The pairs (i, j), i > j, of block k are numbered i (i − 1) / 2 + j; the pairs of
             # block k with all later nodes, row by row.
             i, j = _unrank_pairs(_successes(size * (size - 1) // 2, float(self.p), rng))
-            rows.append((starts[k] + i).astype(dtype))
-            columns.append((starts[k] + j).astype(dtype))
+            rows.append(starts[k] + i)
+            columns.append(starts[k] + j)
             later = n - starts[k + 1]
             i, j = np.divmod(_successes(size * int(later), float(self.q), rng), max(later, 1))
-            rows.append((starts[k] + i).astype(dtype))
-            columns.append((starts[k + 1] + j).astype(dtype))
+            rows.append(starts[k] + i)
+            columns.append(starts[k + 1] + j)
         i, j = np.concatenate(rows), np.concatenate(columns)
         half = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
         return Graph(small_indices(half + half.T.tocsr())), self.labels

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.errors import ParameterError
+from isotherm.labels import UNKNOWN
 from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -118,6 +119,12 @@ def scores(temperatures: NDArray[Any], means: Means, decision: str = "centered")
     """
     shift, scale = choose_decision(decision)(means)
     return (temperatures - shift) / np.where(scale == 0, 1, scale)
+
+
+def winners(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The class with the highest score at each node (line 12 of Algorithm 1); −1 if it has none."""
+    has = ~np.isnan(scores[:, 0])
+    return np.where(has, np.nan_to_num(scores).argmax(axis=1), UNKNOWN)
 
 
 def score_errors(

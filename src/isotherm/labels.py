@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isotherm.errors import GraphError, LabelError
-from isotherm.graph.nodes import as_column, is_missing
+from isotherm.graph.nodes import as_column, is_missing, list_to_column, number_objects
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,51 +112,28 @@ def number_classes(given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]
         numbers = np.full(len(given), UNKNOWN, dtype=np.intp)
         classes, numbers[known] = np.unique(given[known], return_inverse=True)
         return numbers, classes
-    first: dict[tuple[bool, Hashable], int] = {}
+    labels = given.tolist()
+    known = np.array([not _is_unknown(label) for label in labels], dtype=bool)
+    numbers = np.full(len(labels), UNKNOWN, dtype=np.intp)
+    # True is not 1: a key tells them apart.
+    keys = [(_is_bool(label), label) for label in labels if not _is_unknown(label)]
     try:
-        numbers = np.fromiter(
-            (
-                UNKNOWN if _is_unknown(label) else first.setdefault(_key(label), len(first))
-                for label in given.tolist()
-            ),
-            np.intp,
-        )
+        found, numbers[known] = number_objects(keys, by=lambda key: key[1])
     except TypeError as error:
         raise LabelError(f"labels must be hashable: {error}") from None
-    found = [label for _, label in first]
-    try:
-        order = sorted(range(len(found)), key=lambda number: found[number])  # type: ignore[arg-type, return-value]
-    except TypeError:
-        order = list(range(len(found)))
-    rank = np.empty(len(found) + 1, dtype=np.intp)
-    rank[order] = np.arange(len(found))
-    rank[UNKNOWN] = UNKNOWN
-    return rank[numbers], _class_array([found[i] for i in order])
+    classes = list_to_column([label for _, label in found])
+    if found and all(type(label) is str for label in classes):
+        classes = classes.astype(str)
+    return numbers, classes
 
 
-def _key(label: Hashable) -> tuple[bool, Hashable]:
-    return isinstance(label, bool | np.bool_), label  # True is not 1
+def _is_bool(label: object) -> bool:
+    return isinstance(label, bool | np.bool_)
 
 
 def _is_unknown(label: object) -> bool:
-    if isinstance(label, bool | np.bool_):
-        return False
-    return is_missing(label) or (
-        isinstance(label, int | float | np.number) and bool(label == UNKNOWN)
-    )
-
-
-def _class_array(classes: list[Any]) -> NDArray[Any]:
-    """Classes of one simple type as an array of it, all others as objects."""
-    if len({type(label) for label in classes}) == 1 and isinstance(
-        classes[0], str | bool | int | float
-    ):
-        array = np.array(classes)
-        if array.dtype != object:
-            return array
-    array = np.empty(len(classes), dtype=object)
-    array[:] = classes
-    return array
+    is_number = isinstance(label, int | float | np.number) and not _is_bool(label)
+    return is_missing(label) or (is_number and bool(label == UNKNOWN))
 
 
 def decode_labels(codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[Any]:

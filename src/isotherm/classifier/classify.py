@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
 from isotherm.classifier.verdict import Settling, Verdict, judge
-from isotherm.decision import choose_decision, probabilities, score_spread, scores
+from isotherm.decision import choose_decision, probabilities, score_spread, scores, winners
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import ParameterError
 from isotherm.graph import Graph
@@ -182,10 +182,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         check_is_fitted(self, "temperatures_")
         if rows is None:
             return self.labels_.copy()
-        S = self._new_scores(rows)
-        has = ~np.isnan(S[:, 0])
-        codes = np.where(has, np.nan_to_num(S).argmax(axis=1), UNKNOWN)
-        return decode_labels(codes, self.classes_)
+        return decode_labels(winners(self._new_scores(rows)), self.classes_)
 
     def predict_proba(self, rows: Any = None) -> NDArray[np.float64]:
         """Probabilities of the classes, ordered like the scores; not calibrated.

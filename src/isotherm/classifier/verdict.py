@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.decision import Means, score_errors, scores
-from isotherm.labels import UNKNOWN
+from isotherm.decision import Means, score_errors, scores, winners
 from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -87,7 +86,8 @@ def judge(
     S = scores(T, means, decision)
     E = score_errors(T, E_T, means, mean_errors, decision)
     rows = np.arange(len(S))
-    best = np.where(has, np.nan_to_num(S).argmax(axis=1), 0)
+    codes = winners(S)
+    best = np.maximum(codes, 0)
     least = S[rows, best] - E[rows, best]
     rival, rival_most = S.copy(), S + E
     rival[rows, best] = rival_most[rows, best] = -np.inf
@@ -100,7 +100,6 @@ def judge(
     inaccuracy = np.maximum(E_T.max(axis=1), mean_error) / tol
     tied = ~certified & (inaccuracy <= 1) & np.isfinite(lead)
 
-    codes = np.where(has, best, UNKNOWN)
     possible = S[tied] + E[tied] >= least[tied, np.newaxis]
     codes[tied] = _first_of_the_warmest(T[tied], E_T[tied], possible)
     codes[is_seed] = own[is_seed]

@@ -25,7 +25,7 @@ class ScipyEngine:
 
 
 class ScipyOperator:
-    """See `isotherm.engines.Operator`."""
+    """See `isotherm.engines.operator.Operator`."""
 
     def __init__(self, problem: DirichletProblem) -> None:
         self.problem = problem

@@ -10,7 +10,7 @@ import numpy as np
 from isotherm.errors import GraphError, UnknownNode
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -94,19 +94,20 @@ def as_column(values: Any, what: str) -> NDArray[Any]:
         kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
         if column.dtype.kind == "f" and "int" in kind:  # whole numbers with gaps
             items = values.to_pylist() if hasattr(values, "to_pylist") else values.to_list()
-            column = _list_to_column(items)
+            column = list_to_column(items)
     else:
         try:
             items = list(values)
         except TypeError:
             raise GraphError(f"{what} must be a sequence, not {type(values).__name__}") from None
-        column = _list_to_column(items)
+        column = list_to_column(items)
     if column.ndim != 1:
         raise GraphError(f"{what} must have one dimension, not {column.ndim}")
     return column
 
 
-def _list_to_column(items: list[Any]) -> NDArray[Any]:
+def list_to_column(items: list[Any]) -> NDArray[Any]:
+    """Numbers of one kind as an array of it, everything else as an array of objects."""
     types = {type(item) for item in items}
     if types and all(issubclass(kind, int | float | np.number | np.bool_) for kind in types):
         kinds = {np.dtype(kind).kind for kind in types}
@@ -196,22 +197,38 @@ def _encode_integers(ids: NDArray[Any]) -> tuple[NDArray[Any] | int, NDArray[Any
 def _encode_objects(
     ids: NDArray[Any], columns: Sequence[NDArray[Any]]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Number arbitrary hashable ids with a dictionary."""
-    first: dict[Hashable, int] = {}
+    """Number arbitrary hashable ids."""
     try:
-        codes = np.fromiter((first.setdefault(i, len(first)) for i in ids.tolist()), np.intp)
+        found, codes = number_objects(ids.tolist())
     except TypeError as error:
         raise GraphError(f"node ids must be hashable: {error}") from None
-    for node, code in first.items():
+    for code, node in enumerate(found):
         if is_missing(node):
             raise _missing_id(int(np.flatnonzero(codes == code)[0]), columns)
+    return list_to_column(found), codes
+
+
+def number_objects(
+    items: Sequence[Hashable], by: Callable[[Any], Any] | None = None
+) -> tuple[list[Any], NDArray[np.intp]]:
+    """The different items, and the number of each item among them.
+
+    They are sorted (by `by`) where they can be compared, else in order of first appearance.
+
+    Raises
+    ------
+    TypeError
+        If an item is not hashable.
+    """
+    first: dict[Hashable, int] = {}
+    codes = np.fromiter((first.setdefault(item, len(first)) for item in items), np.intp)
     try:
-        ordered = sorted(first)  # type: ignore[type-var]
+        ordered = sorted(first, key=by)  # type: ignore[type-var, arg-type]
     except TypeError:
         ordered = list(first)
     rank = np.empty(len(first), dtype=np.intp)
-    rank[[first[node] for node in ordered]] = np.arange(len(first))
-    return _list_to_column(ordered), rank[codes]
+    rank[[first[item] for item in ordered]] = np.arange(len(first))
+    return ordered, rank[codes]
 
 
 def _missing_id(at: int, columns: Sequence[NDArray[Any]]) -> GraphError:

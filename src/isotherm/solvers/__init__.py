@@ -195,15 +195,20 @@ def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solv
 
 def _auto(problem: DirichletProblem) -> list[Solver]:
     n_free = len(problem.free)
-    # Taking off its nodes of degree 1 and 2 leaves of a graph at most twice as many nodes as it
-    # has independent cycles, edges − nodes + components: all that can fill up.
-    if n_free <= DIRECT_FIRST or 2 * _cycles(problem) <= DIRECT_FIRST:
+    if n_free <= DIRECT_FIRST or _nearly_a_tree(problem):
         return [Direct(), Elimination()] if n_free <= ELIMINATION else [Direct()]
     return [ConjugateGradient(), Direct()] if n_free <= DIRECT_AT_ALL else [ConjugateGradient()]
 
 
-def _cycles(problem: DirichletProblem) -> int:
-    """Number of independent cycles of the graph of free nodes."""
-    pieces, _ = connected_components(problem.inner, directed=False)
+def _nearly_a_tree(problem: DirichletProblem) -> bool:
+    """Whether the graph of free nodes has so few cycles that its factors cannot fill up.
+
+    Taking off its nodes of degree 1 and 2 leaves of a graph at most twice as many nodes as it
+    has independent cycles, which number edges − nodes + components.
+    """
     loops = np.count_nonzero(problem.inner.diagonal())
-    return int((problem.inner.nnz - loops) // 2 - len(problem.free) + pieces)
+    surplus = (problem.inner.nnz - loops) // 2 - len(problem.free)
+    if 2 * (surplus + 1) > DIRECT_FIRST:  # most graphs: no need to count their components
+        return False
+    pieces, _ = connected_components(problem.inner, directed=False)
+    return bool(2 * (surplus + pieces) <= DIRECT_FIRST)
