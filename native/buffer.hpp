@@ -1,0 +1,72 @@
+// Memory for long vectors: aligned to cache lines and, where the system has them, in huge pages,
+// without which gathering rows at random from gigabytes spends its time on page tables.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace isotherm {
+
+template <class T>
+class Buffer {
+public:
+    Buffer() = default;
+    explicit Buffer(std::int64_t count) {  // of zeros
+        if (count == 0) return;
+        bytes_ = rounded(static_cast<std::size_t>(count) * sizeof(T));
+#if defined(__linux__)
+        // Pages come zeroed, and only when touched.
+        void* const got =
+            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (got == MAP_FAILED) throw std::bad_alloc();
+        if (bytes_ >= huge) madvise(got, bytes_, MADV_HUGEPAGE);
+#else
+        void* const got = std::aligned_alloc(line, bytes_);
+        if (!got) throw std::bad_alloc();
+        std::memset(got, 0, bytes_);
+#endif
+        data_ = static_cast<T*>(got);
+    }
+    Buffer(Buffer&& other) noexcept { swap(other); }
+    Buffer& operator=(Buffer&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() {
+        if (!data_) return;
+#if defined(__linux__)
+        munmap(data_, bytes_);
+#else
+        std::free(data_);
+#endif
+    }
+
+    T* get() const { return data_; }
+    T& operator[](std::int64_t i) const { return data_[i]; }
+
+private:
+    static constexpr std::size_t line = 64, page = 4096, huge = std::size_t{1} << 21;
+    static std::size_t rounded(std::size_t bytes) {
+        const std::size_t unit = bytes >= huge ? huge : page;
+        return (bytes + unit - 1) / unit * unit;
+    }
+    void swap(Buffer& other) {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+    }
+
+    T* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace isotherm

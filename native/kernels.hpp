@@ -1,0 +1,95 @@
+// The loops that take the time, compiled once per instruction set and chosen at run time.
+//
+// Vectors of one descent have up to 16 *lanes*, one per column, side by side in a row per node:
+//   P     rows of `width` floats (2, 4, 8 or 16), aligned, since it is gathered at random
+//   Z, V  rows of `lanes` floats, only ever streamed
+// This header is included by code for several instruction sets: plain structs only, no inline
+// function that a linker could share between them.
+#pragma once
+
+#include <cstdint>
+
+#include "graph.hpp"
+
+namespace isotherm {
+
+constexpr int max_width = 16;
+
+// What a node is in a Dirichlet problem.
+enum Kind : std::uint8_t {
+    held = 0,    // on the boundary, or out of its reach
+    moving = 1,  // free
+    peeled = 2,  // free, and found from its parent: see peel.hpp
+};
+
+// The operator M = (1 + τ) D − A on free nodes, and the weights of the certificate.
+struct Operator {
+    Graph graph;
+    const std::uint8_t* kind;
+    const double* degrees;
+    const double* pivots;  // what divides a residual: (1 + τ) d, less what was peeled off
+    double leak;
+    double largest_pivot;
+    bool root;            // residuals are measured in √d, else in d
+    double peeled_gauge;  // and in so much less at peeled nodes
+};
+
+struct Vectors {
+    float *P, *Z, *V;
+    int width, lanes;
+    int columns;  // lanes that are columns of X; one more lane, if any, is that of h
+    bool hidden;  // a further column is 1 − Σ of the others
+};
+
+// A block of columns of temperatures.
+template <class T>
+struct Columns {
+    T* first;             // of node 0
+    std::int64_t stride;  // from node to node
+    int count;
+};
+
+// What a certificate needs to know of residuals r: maxima over free nodes, in units of the gauge,
+// for each lane and, in the last place, for h. `rounding` bounds the rounding of r itself.
+struct Imbalance {
+    double over[max_width + 1];   // r + rounding
+    double under[max_width + 1];  // −r + rounding
+    double rounding[max_width + 1];
+    double relative;  // |r| / d over all lanes but that of h
+};
+
+// Each works on rows [first, last) and adds to, or raises, the sums and maxima it is given.
+struct Kernels {
+    const char* name;
+    // V = M P / pivots;  dots += P · M P
+    void (*product)(const Operator&, const Vectors&, std::int64_t first, std::int64_t last,
+                    double* dots);
+    // Z −= alpha V;  dots += Z · pivots Z;  levels ≥ |r| / gauge, the hidden column's last
+    void (*descend)(const Operator&, const Vectors&, const float* alpha, std::int64_t first,
+                    std::int64_t last, double* dots, float* levels);
+    // dots += Z · pivots V, with V the preconditioned residual
+    void (*dot)(const Operator&, const Vectors&, std::int64_t first, std::int64_t last,
+                double* dots);
+    // X += step P, h += step P;  P = from + beta P, with from = Z or V
+    void (*advance_f)(const Operator&, const Vectors&, const float* from, const Columns<float>&,
+                      float* h, const double* step, const float* beta, std::int64_t first,
+                      std::int64_t last);
+    void (*advance_d)(const Operator&, const Vectors&, const float* from, const Columns<double>&,
+                      float* h, const double* step, const float* beta, std::int64_t first,
+                      std::int64_t last);
+    // r = A X − (1 + τ) D X and gauge + (A − (1 + τ) D) h, in double;  Z = r / (pivots · scale)
+    void (*residual_f)(const Operator&, const Columns<const float>&, const float* h,
+                       const double* scale, float* Z, int lanes, std::int64_t first,
+                       std::int64_t last, Imbalance&);
+    void (*residual_d)(const Operator&, const Columns<const double>&, const float* h,
+                       const double* scale, float* Z, int lanes, std::int64_t first,
+                       std::int64_t last, Imbalance&);
+};
+
+const Kernels& kernels_plain();
+#if defined(ISOTHERM_X86)
+const Kernels& kernels_avx2();
+const Kernels& kernels_avx512();
+#endif
+
+}  // namespace isotherm

@@ -1,0 +1,181 @@
+#include "threads.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
+
+namespace isotherm {
+namespace {
+
+std::atomic<Poll> the_poll{nullptr};
+
+// Polling may take a lock of the host language, so it is done ten times a second at most.
+class Watch {
+public:
+    bool stop() {
+        const Poll poll = the_poll.load(std::memory_order_relaxed);
+        if (!poll) return false;
+        const auto now = std::chrono::steady_clock::now();
+        if (now < next_) return false;
+        next_ = now + std::chrono::milliseconds(100);
+        return poll();
+    }
+
+private:
+    std::chrono::steady_clock::time_point next_ =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+};
+
+// One parallel loop: whoever works on it takes the next chunk until none is left.
+struct Loop {
+    std::int64_t n_chunks;
+    const std::function<void(std::int64_t)>& body;
+    std::atomic<std::int64_t> next{0};
+    std::atomic<bool> stopped{false};
+    std::mutex mutex;
+    std::exception_ptr error;
+
+    Loop(std::int64_t n, const std::function<void(std::int64_t)>& todo)
+        : n_chunks(n), body(todo) {}
+
+    void work(Watch* watch) {
+        try {
+            while (!stopped.load(std::memory_order_relaxed)) {
+                const std::int64_t chunk = next.fetch_add(1, std::memory_order_relaxed);
+                if (chunk >= n_chunks) return;
+                body(chunk);
+                if (watch && watch->stop()) throw Interrupted();
+            }
+        } catch (...) {
+            const std::lock_guard<std::mutex> guard(mutex);
+            if (!error) error = std::current_exception();
+            stopped = true;
+        }
+    }
+};
+
+// Threads that wait for loops. It lives as long as the process: joining threads while a process
+// ends, possibly inside another library's exit handler, is a known way to hang.
+class Pool {
+public:
+    void run(int threads, Loop& loop) {
+        const std::unique_lock<std::mutex> alone(one_at_a_time_, std::try_to_lock);
+        Watch watch;
+        // A loop inside a loop, or a second caller: that caller works by itself.
+        const int helpers = alone.owns_lock() ? hire(threads - 1) : 0;
+        if (helpers > 0) {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            loop_ = &loop;
+            seats_ = helpers;
+            ++generation_;
+        }
+        if (helpers > 0) wake_.notify_all();
+        loop.work(&watch);
+        if (helpers > 0) {
+            std::unique_lock<std::mutex> guard(mutex_);
+            seats_ = 0;  // who has not started need not
+            loop_ = nullptr;
+            finished_.wait(guard, [&] { return working_ == 0; });
+        }
+    }
+
+private:
+    int hire(int wanted) {
+        for (; hired_ < wanted; ++hired_) {
+            try {
+                std::thread([this] { serve(); }).detach();
+            } catch (const std::system_error&) {
+                break;  // no more threads to be had: do with those there are
+            }
+        }
+        return std::min(wanted, hired_);
+    }
+
+    void serve() {
+        std::uint64_t seen = 0;
+        std::unique_lock<std::mutex> guard(mutex_);
+        for (;;) {
+            wake_.wait(guard, [&] { return generation_ != seen && seats_ > 0; });
+            seen = generation_;
+            --seats_;
+            ++working_;
+            Loop* const loop = loop_;
+            guard.unlock();
+            loop->work(nullptr);
+            guard.lock();
+            if (--working_ == 0) finished_.notify_all();
+        }
+    }
+
+    std::mutex one_at_a_time_, mutex_;
+    std::condition_variable wake_, finished_;
+    Loop* loop_ = nullptr;
+    std::uint64_t generation_ = 0;
+    int hired_ = 0, seats_ = 0, working_ = 0;
+};
+
+Pool& pool() {
+#if defined(_WIN32)
+    static Pool* const only = new Pool;
+    return *only;
+#else
+    // A forked child has none of its parent's threads: it starts a pool of its own.
+    static std::mutex mutex;
+    static Pool* current = nullptr;
+    static pid_t owner = 0;
+    const std::lock_guard<std::mutex> guard(mutex);
+    if (!current || owner != getpid()) {
+        current = new Pool;
+        owner = getpid();
+    }
+    return *current;
+#endif
+}
+
+}  // namespace
+
+void set_poll(Poll poll) { the_poll = poll; }
+
+void for_chunks(int threads, std::int64_t n_chunks,
+                const std::function<void(std::int64_t)>& body) {
+    Loop loop(n_chunks, body);
+    const int useful = static_cast<int>(std::min<std::int64_t>(threads, n_chunks));
+    if (useful > 1) {
+        pool().run(useful, loop);
+    } else {
+        Watch watch;
+        loop.work(&watch);
+    }
+    if (loop.error) std::rethrow_exception(loop.error);
+}
+
+void check_interrupt() {
+    const Poll poll = the_poll.load(std::memory_order_relaxed);
+    if (poll && poll()) throw Interrupted();
+}
+
+std::vector<std::int64_t> cut_rows(std::int64_t n_rows, const std::int64_t* start) {
+    // A row costs about as much as a few entries even if it has none. A chunk is large enough to
+    // hide the cost of handing it out, and small enough to be over in milliseconds.
+    constexpr std::int64_t row_cost = 4, chunk_cost = 1 << 15;
+    std::vector<std::int64_t> cuts{0};
+    std::int64_t begun = 0;
+    for (std::int64_t i = 1; i <= n_rows; ++i) {
+        const std::int64_t cost = start[i] + row_cost * i;
+        if (cost - begun >= chunk_cost || i == n_rows) {
+            cuts.push_back(i);
+            begun = cost;
+        }
+    }
+    return cuts;
+}
+
+}  // namespace isotherm
