@@ -1,0 +1,272 @@
+// Compiled once per instruction set, with ISOTHERM_KERNELS naming the table it defines.
+#include "kernels.hpp"
+
+#include "lanes.hpp"
+
+namespace isotherm {
+namespace {
+
+// Entries ahead at which a row of P is asked for.
+constexpr std::int64_t ahead = 16;
+// Rows after which sums in float are moved to double.
+constexpr std::int64_t rows_per_sum = 32;
+
+inline double gauge(const Operator& M, std::int64_t i) {
+    const double d = M.degrees[i];
+    const double g = M.root ? __builtin_sqrt(d) : d;
+    return M.kind[i] == peeled ? M.peeled_gauge * g : g;
+}
+
+template <int W>
+inline void flush(Vec<float, W>& sum, double* total, int lanes) {
+    for (int l = 0; l < lanes; ++l) total[l] += sum[l];
+    sum = Vec<float, W>{};
+}
+
+// --- Algorithm 9.1 of Saad, Iterative Methods for Sparse Linear Systems, one α and β per lane -----
+
+template <int W, bool Weighted>
+void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
+             double* dots) {
+    using V = Vec<float, W>;
+    const std::int64_t* start = M.graph.start;
+    const std::int32_t* ends = M.graph.ends;
+    const std::int64_t stop = start[M.graph.n_nodes] - ahead;
+    const float* P = x.P;
+    V sum{};
+    for (std::int64_t i = first; i < last; ++i) {
+        if (M.kind[i] != moving) continue;
+        const std::int64_t e1 = start[i + 1];
+        const double inverse = 1.0 / M.pivots[i];
+        V flow[4] = {};  // four sums, so that additions need not wait for each other
+        const auto add = [&](std::int64_t e, V& into) __attribute__((always_inline)) {
+            const V p = load_row<float, W>(P + std::int64_t{ends[e]} * W);
+            if constexpr (Weighted) {
+                into += static_cast<float>(M.graph.weights[e] * inverse) * p;
+            } else {
+                into += p;
+            }
+        };
+        std::int64_t e = start[i];
+        for (; e + 4 <= e1; e += 4) {
+            if (e + 4 < stop) {
+                for (int k = 0; k < 4; ++k) {
+                    __builtin_prefetch(P + std::int64_t{ends[e + ahead + k]} * W);
+                }
+            }
+            for (int k = 0; k < 4; ++k) add(e + k, flow[k]);
+        }
+        for (; e < e1; ++e) {
+            if (e < stop) __builtin_prefetch(P + std::int64_t{ends[e + ahead]} * W);
+            add(e, flow[0]);
+        }
+        V total = (flow[0] + flow[1]) + (flow[2] + flow[3]);
+        if constexpr (!Weighted) total *= static_cast<float>(inverse);
+        const V p = load_row<float, W>(P + i * W);
+        const float kept = static_cast<float>((1 + M.leak) * M.degrees[i] * inverse);
+        const V v = kept * p - total;
+        store_lanes<float, W>(x.V + i * x.lanes, v, x.lanes);
+        sum += static_cast<float>(M.pivots[i] / M.largest_pivot) * p * v;
+        if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
+    }
+    flush<W>(sum, dots, x.lanes);
+}
+
+template <int W>
+void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64_t first,
+             std::int64_t last, double* dots, float* levels) {
+    using V = Vec<float, W>;
+    const V step = load_row<float, W>(alpha);
+    V sum{}, worst = load_row<float, W>(levels);
+    float worst_hidden = levels[max_width];
+    for (std::int64_t i = first; i < last; ++i) {
+        if (M.kind[i] != moving) continue;
+        float* row = x.Z + i * x.lanes;
+        const V v = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
+        const V z = load_lanes<float, W>(row, x.lanes) - step * v;
+        store_lanes<float, W>(row, z, x.lanes);
+        sum += static_cast<float>(M.pivots[i] / M.largest_pivot) * z * z;
+        const float unit = static_cast<float>(M.pivots[i] / gauge(M, i));
+        worst = larger(worst, unit * size_of(z));
+        if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x
+            float total = 0;
+            for (int l = 0; l < x.columns; ++l) total += z[l];
+            const float level = unit * (total < 0 ? -total : total);
+            worst_hidden = worst_hidden > level ? worst_hidden : level;
+        }
+        if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
+    }
+    flush<W>(sum, dots, x.lanes);
+    std::memcpy(levels, &worst, sizeof worst);
+    levels[max_width] = worst_hidden;
+}
+
+template <int W>
+void dot(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
+         double* dots) {
+    using V = Vec<float, W>;
+    V sum{};
+    for (std::int64_t i = first; i < last; ++i) {
+        if (M.kind[i] != moving) continue;
+        const V z = load_lanes<float, W>(x.Z + i * x.lanes, x.lanes);
+        const V y = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
+        sum += static_cast<float>(M.pivots[i] / M.largest_pivot) * z * y;
+        if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
+    }
+    flush<W>(sum, dots, x.lanes);
+}
+
+template <class T, int W>
+void advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X, float* h,
+             const double* step, const float* beta, std::int64_t first, std::int64_t last) {
+    using V = Vec<float, W>;
+    Vec<T, W> along{};
+    for (int l = 0; l < W; ++l) along[l] = static_cast<T>(step[l]);
+    const V keep = load_row<float, W>(beta);
+    for (std::int64_t i = first; i < last; ++i) {
+        if (M.kind[i] == held) continue;
+        const V p = load_row<float, W>(x.P + i * W);
+        if (X.count > 0) {
+            T* row = X.first + i * X.stride;
+            const Vec<T, W> t = load_lanes<T, W>(row, X.count) + along * as<T, W>(p);
+            store_lanes<T, W>(row, t, X.count);
+        }
+        if (h) h[i] += static_cast<float>(step[x.columns]) * p[x.columns];
+        if (M.kind[i] != moving) continue;
+        const V next = load_lanes<float, W>(from + i * x.lanes, x.lanes) + keep * p;
+        std::memcpy(x.P + i * W, &next, sizeof next);
+    }
+}
+
+// --- the certificate's residual, in double --------------------------------------------------------
+
+template <class T, int W, bool Weighted>
+void residual(const Operator& M, const Columns<const T>& X, const float* h, const double* scale,
+              float* Z, int lanes, std::int64_t first, std::int64_t last, Imbalance& found) {
+    using D = Vec<double, W>;
+    constexpr double unit_roundoff = 0x1p-53;
+    const std::int64_t* start = M.graph.start;
+    const std::int32_t* ends = M.graph.ends;
+    const std::int64_t stop = start[M.graph.n_nodes] - ahead;
+    const int width = X.count;
+    D over = load_row<double, W>(found.over), under = load_row<double, W>(found.under);
+    D most = load_row<double, W>(found.rounding), by_degree{};
+    double h_over = found.over[max_width];
+    for (std::int64_t i = first; i < last; ++i) {
+        if (M.kind[i] == held) continue;
+        D flow{}, size{};
+        double h_flow = 0;
+        for (std::int64_t e = start[i]; e < start[i + 1]; ++e) {
+            if (e < stop && width > 0) {
+                const char* row =
+                    reinterpret_cast<const char*>(X.first + X.stride * ends[e + ahead]);
+                __builtin_prefetch(row);
+                if (sizeof(T) * W > 32) __builtin_prefetch(row + sizeof(T) * width - 1);
+            }
+            const std::int64_t j = ends[e];
+            const double w = Weighted ? M.graph.weights[e] : 1.0;
+            const D t = as<double, W>(load_lanes<T, W>(X.first + j * X.stride, width));
+            const D term = Weighted ? w * t : t;
+            flow += term;
+            size += size_of(term);
+            if (h) h_flow += w * static_cast<double>(h[j]);
+        }
+        // The sum of N terms, in any order, is off by at most N u times the sum of their sizes.
+        // The degree is such a sum too; 8 more cover the products and the last additions.
+        const double d = M.degrees[i], g = gauge(M, i), keep = (1 + M.leak) * d;
+        const double terms = static_cast<double>(start[i + 1] - start[i] + 8);
+        const double unit = 1.01 * unit_roundoff * terms / g;
+        const D t = as<double, W>(load_lanes<T, W>(X.first + i * X.stride, width));
+        const D r = flow - keep * t;
+        const D rounding = unit * (size + size_of(keep * t));
+        over = larger_or_nan(over, r / g + rounding);
+        under = larger_or_nan(under, rounding - r / g);
+        most = larger_or_nan(most, rounding);
+        by_degree = larger_or_nan(by_degree, size_of(r) / d);
+        if (h) {
+            const double kept = keep * h[i];
+            const double rest = g + h_flow - kept;
+            const double up = rest / g + unit * (g + h_flow + kept);
+            h_over = h_over != h_over || h_over > up ? h_over : up;
+            if (Z) Z[i * lanes + width] = static_cast<float>(rest / M.pivots[i]);
+        }
+        if (Z) {
+            for (int l = 0; l < width; ++l) {
+                Z[i * lanes + l] = static_cast<float>(r[l] / M.pivots[i] / scale[l]);
+            }
+        }
+    }
+    std::memcpy(found.over, &over, sizeof over);
+    std::memcpy(found.under, &under, sizeof under);
+    std::memcpy(found.rounding, &most, sizeof most);
+    found.over[max_width] = h_over;
+    for (int l = 0; l < width; ++l) {
+        const double b = by_degree[l];
+        found.relative = found.relative > b ? found.relative : b;
+    }
+}
+
+// --- from numbers known at run time to those known at compile time --------------------------------
+
+int width_for(int lanes) { return lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16; }
+
+#define ISOTHERM_BY_WIDTH(width, call) \
+    switch (width) {                   \
+        case 2: { constexpr int W = 2; call; break; }   \
+        case 4: { constexpr int W = 4; call; break; }   \
+        case 8: { constexpr int W = 8; call; break; }   \
+        default: { constexpr int W = 16; call; break; } \
+    }
+
+void any_product(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
+                 double* dots) {
+    if (M.graph.weights) {
+        ISOTHERM_BY_WIDTH(x.width, (product<W, true>(M, x, first, last, dots)))
+    } else {
+        ISOTHERM_BY_WIDTH(x.width, (product<W, false>(M, x, first, last, dots)))
+    }
+}
+void any_descend(const Operator& M, const Vectors& x, const float* alpha, std::int64_t first,
+                 std::int64_t last, double* dots, float* levels) {
+    ISOTHERM_BY_WIDTH(x.width, (descend<W>(M, x, alpha, first, last, dots, levels)))
+}
+void any_dot(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
+             double* dots) {
+    ISOTHERM_BY_WIDTH(x.width, (dot<W>(M, x, first, last, dots)))
+}
+template <class T>
+void any_advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
+                 float* h, const double* step, const float* beta, std::int64_t first,
+                 std::int64_t last) {
+    ISOTHERM_BY_WIDTH(x.width, (advance<T, W>(M, x, from, X, h, step, beta, first, last)))
+}
+template <class T>
+void any_residual(const Operator& M, const Columns<const T>& X, const float* h,
+                  const double* scale, float* Z, int lanes, std::int64_t first, std::int64_t last,
+                  Imbalance& found) {
+    const int width = width_for(X.count);
+    if (M.graph.weights) {
+        ISOTHERM_BY_WIDTH(
+            width, (residual<T, W, true>(M, X, h, scale, Z, lanes, first, last, found)))
+    } else {
+        ISOTHERM_BY_WIDTH(
+            width, (residual<T, W, false>(M, X, h, scale, Z, lanes, first, last, found)))
+    }
+}
+
+#define ISOTHERM_TEXT_OF(x) #x
+#define ISOTHERM_TEXT(x) ISOTHERM_TEXT_OF(x)
+#define ISOTHERM_JOIN_OF(a, b) a##b
+#define ISOTHERM_JOIN(a, b) ISOTHERM_JOIN_OF(a, b)
+
+constexpr Kernels table = {
+    ISOTHERM_TEXT(ISOTHERM_KERNELS), any_product,          any_descend,
+    any_dot,                         any_advance<float>,   any_advance<double>,
+    any_residual<float>,             any_residual<double>,
+};
+
+}  // namespace
+
+const Kernels& ISOTHERM_JOIN(kernels_, ISOTHERM_KERNELS)() { return table; }
+
+}  // namespace isotherm
