@@ -1,0 +1,225 @@
+#include "descent.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "threads.hpp"
+
+namespace isotherm {
+namespace {
+
+constexpr double gauge_of_peeled = 0.1;
+
+void raise(double& a, double b) {
+    if (a == a && !(a > b)) a = b;  // keeps a NaN
+}
+
+void merge(Imbalance& all, const Imbalance& part) {
+    for (int l = 0; l <= max_width; ++l) {
+        raise(all.over[l], part.over[l]);
+        raise(all.under[l], part.under[l]);
+        raise(all.rounding[l], part.rounding[l]);
+    }
+    raise(all.relative, part.relative);
+}
+
+// Sums over chunks, added up in the order of the chunks: the same for any number of threads.
+class Sums {
+public:
+    explicit Sums(std::int64_t n_chunks)
+        : parts_(static_cast<std::size_t>(n_chunks) * max_width, 0.0) {}
+    double* part(std::int64_t chunk) { return parts_.data() + chunk * max_width; }
+    void total(double* sums) const {
+        std::fill(sums, sums + max_width, 0.0);
+        for (std::size_t k = 0; k < parts_.size(); ++k) sums[k % max_width] += parts_[k];
+    }
+
+private:
+    std::vector<double> parts_;
+};
+
+}  // namespace
+
+Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* degrees, double leak,
+                 bool root, bool peeling, int threads, const Kernels& kernels)
+    : kind_(free, free + graph.n_nodes),
+      cuts_(cut_rows(graph.n_nodes, graph.start)),
+      M_{graph, kind_.data(), degrees, degrees, leak, 0.0, root, gauge_of_peeled},
+      kernels_(kernels),
+      threads_(threads) {
+    bool leaves = false;
+    for (std::int64_t i = 0; peeling && i < graph.n_nodes && !leaves; ++i) {
+        leaves = kind_[i] == moving && graph.start[i + 1] - graph.start[i] == 1;
+    }
+    if (leak > 0 || leaves) {
+        own_pivots_ = Buffer<double>(graph.n_nodes);
+        for (std::int64_t i = 0; i < graph.n_nodes; ++i) own_pivots_[i] = (1 + leak) * degrees[i];
+        if (leaves) peel_ = peel_trees(M_, kind_.data(), own_pivots_.get());
+        M_.pivots = own_pivots_.get();
+    }
+    for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
+        if (kind_[i] == moving) M_.largest_pivot = std::max(M_.largest_pivot, M_.pivots[i]);
+    }
+}
+
+template <class Body>
+void Problem::for_rows(Body body) const {
+    for_chunks(threads_, n_chunks(), [&](std::int64_t c) { body(c, cuts_[c], cuts_[c + 1]); });
+}
+
+template <class T>
+Imbalance Problem::imbalance(const Columns<const T>& X, const float* h, const double* scale,
+                             float* Z, int lanes) const {
+    Imbalance all{};
+    std::mutex mutex;
+    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        Imbalance part{};
+        if constexpr (sizeof(T) == 4) {
+            kernels_.residual_f(M_, X, h, scale, Z, lanes, first, last, part);
+        } else {
+            kernels_.residual_d(M_, X, h, scale, Z, lanes, first, last, part);
+        }
+        const std::lock_guard<std::mutex> guard(mutex);
+        merge(all, part);
+    });
+    return all;
+}
+
+template <class T>
+void Problem::settle(const Columns<T>& X, float* h, const double* low, const double* high) const {
+    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            if (kind_[i] == held) continue;
+            T* row = X.first + i * X.stride;
+            for (int l = 0; l < X.count; ++l) {
+                const T least = static_cast<T>(low[l]), most = static_cast<T>(high[l]);
+                row[l] = row[l] < least ? least : row[l] > most ? most : row[l];
+            }
+        }
+    });
+    for (std::size_t k = peel_.child.size(); k-- > 0;) {
+        const std::int64_t i = peel_.child[k], p = peel_.parent[k];
+        for (int l = 0; l < X.count; ++l) {
+            X.first[i * X.stride + l] =
+                static_cast<T>(peel_.ratio[k] * X.first[p * X.stride + l]);
+        }
+        if (h) h[i] = static_cast<float>(peel_.rise[k] + peel_.ratio[k] * h[p]);
+    }
+}
+
+Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
+    : problem_(problem) {
+    const std::int64_t n = problem.M().graph.n_nodes;
+    x_.lanes = columns + exits;
+    x_.width = x_.lanes <= 2 ? 2 : x_.lanes <= 4 ? 4 : x_.lanes <= 8 ? 8 : 16;
+    x_.columns = columns;
+    x_.hidden = hidden;
+    P_ = Buffer<float>(n * x_.width);
+    Z_ = Buffer<float>(n * x_.lanes);
+    V_ = Buffer<float>(n * x_.lanes);
+    x_.P = P_.get();
+    x_.Z = Z_.get();
+    x_.V = V_.get();
+}
+
+// Leaves the preconditioned residual in V.
+void Descent::precondition_residual(double* rz) {
+    factor_->solve(x_, problem_.M(), problem_.threads());
+    Sums sums(problem_.n_chunks());
+    problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
+        problem_.kernels().dot(problem_.M(), x_, first, last, sums.part(chunk));
+    });
+    sums.total(rz);
+}
+
+template <class T>
+void Descent::advance(const Columns<T>& X, float* h, const double* step, const float* beta) {
+    const float* const from = factor_ ? x_.V : x_.Z;
+    const Kernels& kernels = problem_.kernels();
+    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        if constexpr (sizeof(T) == 4) {
+            kernels.advance_f(problem_.M(), x_, from, X, h, step, beta, first, last);
+        } else {
+            kernels.advance_d(problem_.M(), x_, from, X, h, step, beta, first, last);
+        }
+    });
+    const Peel& peel = problem_.peel();
+    for (std::size_t k = peel.child.size(); k-- > 0;) {
+        float* const p = x_.P + std::int64_t{peel.child[k]} * x_.width;
+        const float* const q = x_.P + std::int64_t{peel.parent[k]} * x_.width;
+        const float ratio = static_cast<float>(peel.ratio[k]);
+        for (int l = 0; l < x_.lanes; ++l) p[l] = ratio * q[l];
+    }
+}
+
+template <class T>
+Imbalance Descent::restart(const Columns<T>& X, float* h, const double* scale) {
+    for (int l = 0; l < x_.columns; ++l) scale_[l] = scale[l];
+    scale_[x_.columns] = 1.0;  // of h
+    const Columns<const T> view{X.first, X.stride, X.count};
+    const Imbalance found = problem_.imbalance<T>(view, h, scale_, x_.Z, x_.lanes);
+    const float none[max_width] = {};
+    const double nowhere[max_width + 1] = {};
+    if (factor_) {
+        precondition_residual(rz_);
+    } else {  // a descent by 0, for the sake of its sums
+        Sums sums(problem_.n_chunks());
+        problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
+            float levels[max_width + 1] = {};
+            problem_.kernels().descend(problem_.M(), x_, none, first, last, sums.part(chunk),
+                                       levels);
+        });
+        sums.total(rz_);
+    }
+    advance<T>({X.first, X.stride, 0}, nullptr, nowhere, none);
+    return found;
+}
+
+template <class T>
+void Descent::step(const Columns<T>& X, float* h, float* levels) {
+    const Operator& M = problem_.M();
+    const Kernels& kernels = problem_.kernels();
+    Sums pMp_parts(problem_.n_chunks()), rz_parts(problem_.n_chunks());
+    problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
+        kernels.product(M, x_, first, last, pMp_parts.part(chunk));
+    });
+    double pMp[max_width], rz[max_width], along[max_width + 1] = {};
+    float alpha[max_width] = {}, beta[max_width] = {};
+    pMp_parts.total(pMp);
+    // A lane without any heat left has vanishing inner products: it must divide nothing.
+    for (int l = 0; l < x_.lanes; ++l) {
+        const double a = pMp[l] > 0 ? rz_[l] / pMp[l] : 0.0;
+        alpha[l] = static_cast<float>(a);
+        along[l] = a * scale_[l];
+    }
+    std::mutex mutex;
+    std::fill(levels, levels + max_width + 1, 0.0f);
+    problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
+        float worst[max_width + 1] = {};
+        kernels.descend(M, x_, alpha, first, last, rz_parts.part(chunk), worst);
+        const std::lock_guard<std::mutex> guard(mutex);
+        for (int l = 0; l <= max_width; ++l) levels[l] = std::max(levels[l], worst[l]);
+    });
+    rz_parts.total(rz);
+    if (factor_) precondition_residual(rz);
+    for (int l = 0; l < x_.lanes; ++l) {
+        beta[l] = rz_[l] > 0 ? static_cast<float>(rz[l] / rz_[l]) : 0.0f;
+        rz_[l] = rz[l];
+    }
+    advance<T>(X, h, along, beta);
+}
+
+template Imbalance Problem::imbalance<float>(const Columns<const float>&, const float*,
+                                             const double*, float*, int) const;
+template Imbalance Problem::imbalance<double>(const Columns<const double>&, const float*,
+                                              const double*, float*, int) const;
+template void Problem::settle<float>(const Columns<float>&, float*, const double*,
+                                     const double*) const;
+template void Problem::settle<double>(const Columns<double>&, float*, const double*,
+                                      const double*) const;
+template Imbalance Descent::restart<float>(const Columns<float>&, float*, const double*);
+template Imbalance Descent::restart<double>(const Columns<double>&, float*, const double*);
+template void Descent::step<float>(const Columns<float>&, float*, float*);
+template void Descent::step<double>(const Columns<double>&, float*, float*);
+
+}  // namespace isotherm

@@ -1,0 +1,40 @@
+// An approximate factorisation C ≈ M, for graphs on which plain conjugate gradients crawl.
+//
+// Eliminating a node joins its neighbours to each other, which fills a matrix up. Here a node with
+// k neighbours leaves only k − 1 edges behind, drawn at random so that their expectation is what
+// exact elimination would leave (Kyng and Sachdeva, FOCS 2016; the order of elimination, by least
+// degree, and the drawing by increasing weight follow Gao, Kyng and Spielman, 2023). The boundary
+// and the leak are one further node, the ground, which is never eliminated.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace isotherm {
+
+class Factor {
+public:
+    // Deterministic: the draws come from a generator of its own with a fixed seed.
+    explicit Factor(const Operator& M);
+
+    // V = C⁻¹ (pivots Z) on moving nodes, in units in which the largest pivot is 1.
+    void solve(const Vectors& x, const Operator& M, int threads) const;
+
+    std::int64_t n_entries() const { return static_cast<std::int64_t>(rows_.size()); }
+
+private:
+    template <int G>
+    void solve_lanes(const Vectors& x, const Operator& M, int first, int count) const;
+
+    // C = (I − L) diag(pivots) (I − L)ᵀ. Column k of L belongs to node order_[k]; rows are
+    // numbered in the order of elimination, too.
+    std::vector<std::int32_t> order_;
+    std::vector<std::int64_t> start_;
+    std::vector<std::int32_t> rows_;
+    std::vector<float> shares_;
+    std::vector<float> inverse_pivots_;
+};
+
+}  // namespace isotherm
