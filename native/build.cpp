@@ -1,0 +1,188 @@
+#include "build.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "threads.hpp"
+
+namespace isotherm {
+namespace {
+
+constexpr std::int64_t edges_per_chunk = 1 << 16;
+constexpr std::int64_t rows_per_chunk = 1 << 12;
+
+using Entry = std::pair<std::int32_t, double>;
+
+// Sorts one row and merges its duplicates; returns how many entries are left.
+std::int64_t clean_row(std::int32_t* ends, std::int64_t count) {
+    std::sort(ends, ends + count);
+    return std::unique(ends, ends + count) - ends;
+}
+
+std::int64_t clean_row(std::int32_t* ends, double* weights, std::int64_t count,
+                       std::vector<Entry>& row) {
+    row.clear();
+    for (std::int64_t k = 0; k < count; ++k) row.emplace_back(ends[k], weights[k]);
+    std::sort(row.begin(), row.end());
+    std::int64_t kept = 0;
+    for (const auto& [end, weight] : row) {
+        if (kept > 0 && ends[kept - 1] == end) {
+            weights[kept - 1] += weight;
+        } else {
+            ends[kept] = end;
+            weights[kept++] = weight;
+        }
+    }
+    return kept;
+}
+
+// Closes the gaps that merged duplicates left; counts[i] entries of row i are good.
+void close_gaps(OwnGraph& graph, const std::int64_t* counts, int threads) {
+    const std::int64_t n = graph.n_nodes;
+    Buffer<std::int64_t> start(n + 1);
+    for (std::int64_t i = 0; i < n; ++i) start[i + 1] = start[i] + counts[i];
+    const std::int64_t total = start[n];
+    const auto pack = [&](auto& array) {
+        std::remove_reference_t<decltype(array)> packed(total);
+        for_pieces(threads, n, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) {
+                if (counts[i] == 0) continue;
+                std::memcpy(packed.get() + start[i], array.get() + graph.start[i],
+                            static_cast<std::size_t>(counts[i]) * sizeof *array.get());
+            }
+        });
+        array = std::move(packed);
+    };
+    pack(graph.ends);
+    if (graph.weights.get()) pack(graph.weights);
+    graph.start = std::move(start);
+    graph.n_entries = total;
+}
+
+std::uint64_t mixed(std::uint64_t z) {  // the finaliser of SplitMix64
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+}  // namespace
+
+template <class Index>
+OwnGraph from_edges(std::int64_t n_nodes, std::int64_t n_edges, const Index* source,
+                    const Index* target, const double* weights, int threads) {
+    OwnGraph graph;
+    graph.n_nodes = n_nodes;
+    graph.start = Buffer<std::int64_t>(n_nodes + 1);
+    std::int64_t* const start = graph.start.get();
+    for_pieces(threads, n_edges, edges_per_chunk, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t e = first; e < last; ++e) {
+            const std::int64_t i = source[e], j = target[e];
+            if (i < 0 || i >= n_nodes || j < 0 || j >= n_nodes) {
+                throw std::out_of_range("an edge ends outside the graph");
+            }
+            __atomic_fetch_add(start + i, 1, __ATOMIC_RELAXED);
+            if (i != j) __atomic_fetch_add(start + j, 1, __ATOMIC_RELAXED);
+        }
+    });
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < n_nodes; ++i) start[i] = total += start[i];
+    start[n_nodes] = graph.n_entries = total;
+
+    // start[i] is the end of row i here and walks back to its beginning as the row fills up.
+    graph.ends = Buffer<std::int32_t>(total);
+    if (weights) graph.weights = Buffer<double>(total);
+    for_pieces(threads, n_edges, edges_per_chunk, [&](std::int64_t first, std::int64_t last) {
+        const auto put = [&](std::int64_t i, std::int64_t j, std::int64_t e) {
+            const std::int64_t at = __atomic_sub_fetch(start + i, 1, __ATOMIC_RELAXED);
+            graph.ends[at] = static_cast<std::int32_t>(j);
+            if (weights) graph.weights[at] = weights[e];
+        };
+        for (std::int64_t e = first; e < last; ++e) {
+            put(source[e], target[e], e);
+            if (source[e] != target[e]) put(target[e], source[e], e);
+        }
+    });
+
+    Buffer<std::int64_t> counts(n_nodes);
+    for_pieces(threads, n_nodes, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
+        std::vector<Entry> row;
+        for (std::int64_t i = first; i < last; ++i) {
+            std::int32_t* const ends = graph.ends.get() + start[i];
+            const std::int64_t count = start[i + 1] - start[i];
+            counts[i] = weights ? clean_row(ends, graph.weights.get() + start[i], count, row)
+                                : clean_row(ends, count);
+        }
+    });
+    std::int64_t kept = 0;
+    for (std::int64_t i = 0; i < n_nodes; ++i) kept += counts[i];
+    if (kept < total) close_gaps(graph, counts.get(), threads);
+    return graph;
+}
+
+template OwnGraph from_edges<std::int32_t>(std::int64_t, std::int64_t, const std::int32_t*,
+                                           const std::int32_t*, const double*, int);
+template OwnGraph from_edges<std::int64_t>(std::int64_t, std::int64_t, const std::int64_t*,
+                                           const std::int64_t*, const double*, int);
+
+Findings inspect(const Graph& matrix, int threads) {
+    for (std::int64_t i = 0; i < matrix.n_nodes; ++i) {
+        if (matrix.start[i] > matrix.start[i + 1]) throw std::out_of_range("start decreases");
+    }
+    Findings all;
+    std::uint64_t difference = 0;  // of the fingerprints of the upper and the lower half
+    std::mutex mutex;
+    for_pieces(threads, matrix.n_nodes, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
+        Findings here;
+        std::uint64_t sum = 0;
+        for (std::int64_t i = first; i < last; ++i) {
+            std::int64_t previous = -1;
+            for (std::int64_t e = matrix.start[i]; e < matrix.start[i + 1]; ++e) {
+                const std::int64_t j = matrix.ends[e];
+                here.sorted &= j > previous && j < matrix.n_nodes;
+                previous = j;
+                const auto low = static_cast<std::uint64_t>(std::min(i, j));
+                const auto high = static_cast<std::uint64_t>(std::max(i, j));
+                std::uint64_t key = low << 32 | high;
+                if (matrix.weights) {
+                    const double w = matrix.weights[e];
+                    here.ones &= w == 1;
+                    here.zeros |= w == 0;
+                    here.faulty |= !(w >= 0 && w <= std::numeric_limits<double>::max());
+                    std::uint64_t bits;
+                    std::memcpy(&bits, &w, sizeof bits);
+                    if (w != 1) key = mixed(key) + bits;
+                }
+                const std::uint64_t mark = mixed(key + 0x9e3779b97f4a7c15u);
+                sum += j > i ? mark : j < i ? 0 - mark : 0;
+            }
+        }
+        const std::lock_guard<std::mutex> guard(mutex);
+        all.sorted &= here.sorted;
+        all.ones &= here.ones;
+        all.zeros |= here.zeros;
+        all.faulty |= here.faulty;
+        difference += sum;
+    });
+    all.symmetric = difference == 0;
+    return all;
+}
+
+void row_sums(const Graph& graph, double* sums, int threads) {
+    for_pieces(threads, graph.n_nodes, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            double sum = 0;
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                sum += graph.weight(e);
+            }
+            sums[i] = sum;
+        }
+    });
+}
+
+}  // namespace isotherm

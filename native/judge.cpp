@@ -1,0 +1,127 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "threads.hpp"
+
+namespace isotherm {
+namespace {
+
+constexpr std::int64_t nodes_per_chunk = 1 << 13;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double node_error(const Rule& rule, std::int64_t i) {
+    return rule.node[i] == rule.node[i] ? rule.node[i] : 0.0;  // an unreached node taken as 0 is exact
+}
+
+struct Row {
+    std::vector<double> score, error, doubt;  // doubt: error of the temperature
+    explicit Row(std::size_t n) : score(n), error(n), doubt(n) {}
+};
+
+// The first class, of those that may be the best, than which no other is surely warmer.
+template <class T>
+std::int64_t break_tie(const Rule& rule, const T* t, const Row& row, double least) {
+    const auto possible = [&](int k) { return row.score[k] + row.error[k] >= least; };
+    double warmest = -infinity;
+    for (int k = 0; k < rule.n_classes; ++k) {
+        if (possible(k)) warmest = std::max(warmest, t[k] - row.doubt[k]);
+    }
+    for (int k = 0; k < rule.n_classes; ++k) {
+        if (possible(k) && t[k] + row.doubt[k] >= warmest) return k;
+    }
+    return 0;
+}
+
+template <class T>
+double judge_node(const Rule& rule, const T* t, std::int64_t i, const Verdict& out, Row& row) {
+    const std::int64_t own = rule.seeds[i];
+    const bool has = t[0] == t[0];
+    const double node = node_error(rule, i);
+    int best = 0;
+    double most_doubt = 0;
+    for (int k = 0; k < rule.n_classes; ++k) {
+        row.score[k] = (t[k] - rule.shift[k]) / rule.scale[k];
+        row.doubt[k] = std::min(node * rule.column[k], rule.span[k]);
+        row.error[k] = rule.slope[k] * row.doubt[k] + rule.growth[k] * std::fabs(row.score[k]) +
+                       rule.offset[k];
+        most_doubt = std::max(most_doubt, row.doubt[k]);
+        if (row.score[k] > row.score[best]) best = k;
+    }
+    double rival = -infinity, rival_most = -infinity;
+    for (int k = 0; k < rule.n_classes; ++k) {
+        if (k == best) continue;
+        rival = std::max(rival, row.score[k]);
+        rival_most = std::max(rival_most, row.score[k] + row.error[k]);
+    }
+    const double least = row.score[best] - row.error[best];
+    const double margin = row.score[best] - rival, lead = least - rival_most;
+    const bool certified = own >= 0 || !has || lead > 0 || rule.n_classes == 1;
+    const double inaccuracy = std::max(most_doubt, rule.mean_error) / rule.tol;
+    const bool tied = !certified && inaccuracy <= 1 && std::isfinite(lead);
+    out.codes[i] = own >= 0 ? own : !has ? -1 : tied ? break_tie(rule, t, row, least) : best;
+    out.margins[i] = has ? margin : std::numeric_limits<double>::quiet_NaN();
+    out.certified[i] = certified;
+    out.tied[i] = tied;
+    if (certified || tied) return 0;
+    const double to_certify = margin > 0 ? (margin - lead) / margin : infinity;
+    return std::max(std::min(to_certify, inaccuracy), 1 + 1e-9);
+}
+
+}  // namespace
+
+template <class T>
+double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads) {
+    double excess = 0;
+    std::mutex mutex;
+    for_pieces(threads, rule.n_nodes, nodes_per_chunk, [&](std::int64_t first, std::int64_t last) {
+        Row row(static_cast<std::size_t>(rule.n_classes));
+        double worst = 0;
+        for (std::int64_t i = first; i < last; ++i) {
+            const T* const t = temperatures + i * rule.n_classes;
+            worst = std::max(worst, judge_node(rule, t, i, verdict, row));
+        }
+        const std::lock_guard<std::mutex> guard(mutex);
+        excess = std::max(excess, worst);
+    });
+    return excess;
+}
+
+template <class T>
+void sum_up(const Rule& rule, const T* temperatures, double* sums, double* errors,
+            std::int64_t* counts, int threads) {
+    const int K = rule.n_classes;
+    const std::int64_t n_chunks = (rule.n_nodes + nodes_per_chunk - 1) / nodes_per_chunk;
+    const std::int64_t size = 2 * K + 4;  // sums, errors and counts, for all and for free nodes
+    std::vector<double> parts(static_cast<std::size_t>(n_chunks * size), 0.0);
+    for_pieces(threads, rule.n_nodes, nodes_per_chunk, [&](std::int64_t first, std::int64_t last) {
+        double* const part = parts.data() + first / nodes_per_chunk * size;
+        for (std::int64_t i = first; i < last; ++i) {
+            const T* const t = temperatures + i * K;
+            if (t[0] != t[0]) continue;
+            for (int among = 0; among < (rule.seeds[i] < 0 ? 2 : 1); ++among) {
+                for (int k = 0; k < K; ++k) part[among * K + k] += t[k];
+                part[2 * K + among] += node_error(rule, i);
+                part[2 * K + 2 + among] += 1;
+            }
+        }
+    });
+    std::vector<double> all(static_cast<std::size_t>(size), 0.0);
+    for (std::size_t k = 0; k < parts.size(); ++k) all[k % all.size()] += parts[k];
+    std::copy(all.begin(), all.begin() + 2 * K, sums);
+    for (int among = 0; among < 2; ++among) {
+        errors[among] = all[static_cast<std::size_t>(2 * K + among)];
+        counts[among] = static_cast<std::int64_t>(all[static_cast<std::size_t>(2 * K + 2 + among)]);
+    }
+}
+
+template double judge<float>(const Rule&, const float*, const Verdict&, int);
+template double judge<double>(const Rule&, const double*, const Verdict&, int);
+template void sum_up<float>(const Rule&, const float*, double*, double*, std::int64_t*, int);
+template void sum_up<double>(const Rule&, const double*, double*, double*, std::int64_t*, int);
+
+}  // namespace isotherm

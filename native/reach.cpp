@@ -1,0 +1,123 @@
+#include "reach.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "threads.hpp"
+
+namespace isotherm {
+namespace {
+
+// Every node not yet marked looks for a marked neighbour, and stops at the first. Returns how many
+// found one. With many nodes marked this looks at a few entries per node only.
+std::int64_t pull(const Graph& graph, std::uint8_t* marked, int threads,
+                  const std::vector<std::int64_t>& cuts) {
+    const auto is_marked = [&](std::int64_t i) {
+        return __atomic_load_n(marked + i, __ATOMIC_RELAXED) != 0;
+    };
+    std::atomic<std::int64_t> total{0};
+    for_chunks(threads, static_cast<std::int64_t>(cuts.size()) - 1, [&](std::int64_t c) {
+        std::int64_t found = 0;
+        for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
+            if (is_marked(i)) continue;
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                if (!is_marked(graph.ends[e])) continue;
+                __atomic_store_n(marked + i, 1, __ATOMIC_RELAXED);
+                ++found;
+                break;
+            }
+        }
+        total += found;
+    });
+    return total;
+}
+
+// The marked nodes pass their mark on, each looking at its neighbours once.
+void push(const Graph& graph, std::uint8_t* marked) {
+    std::vector<std::int32_t> waiting;
+    std::int64_t visited = 0;
+    const auto spread = [&](std::int64_t i) {
+        for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+            if (marked[graph.ends[e]]) continue;
+            marked[graph.ends[e]] = 1;
+            waiting.push_back(graph.ends[e]);
+        }
+        if (++visited % (1 << 20) == 0) check_interrupt();
+    };
+    for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
+        if (!marked[i]) continue;
+        spread(i);
+        while (!waiting.empty()) {
+            const std::int32_t next = waiting.back();
+            waiting.pop_back();
+            spread(next);
+        }
+    }
+}
+
+std::int32_t root(std::int32_t* parent, std::int32_t i) {
+    std::int32_t up = __atomic_load_n(parent + i, __ATOMIC_RELAXED);
+    while (up != i) {
+        const std::int32_t above = __atomic_load_n(parent + up, __ATOMIC_RELAXED);
+        // Halve the path, unless another thread has just moved it.
+        std::int32_t expected = up;
+        __atomic_compare_exchange_n(parent + i, &expected, above, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+        i = up;
+        up = above;
+    }
+    return i;
+}
+
+void join(std::int32_t* parent, std::int32_t a, std::int32_t b) {
+    a = root(parent, a);
+    b = root(parent, b);
+    while (a != b) {  // the larger root joins the smaller, unless another thread was quicker
+        if (a < b) std::swap(a, b);
+        std::int32_t expected = a;
+        if (__atomic_compare_exchange_n(parent + a, &expected, b, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            return;
+        }
+        a = root(parent, a);
+        b = root(parent, b);
+    }
+}
+
+}  // namespace
+
+void reach(const Graph& graph, std::uint8_t* marked, int threads) {
+    const auto cuts = cut_rows(graph.n_nodes, graph.start);
+    // Pulling is quick while it reaches many; a long thin rest is left to pushing.
+    for (;;) {
+        const std::int64_t found = pull(graph, marked, threads, cuts);
+        if (found == 0) return;
+        if (found < graph.n_nodes / 16) break;
+    }
+    push(graph, marked);
+}
+
+std::int64_t components(const Graph& graph, std::int32_t* component, int threads) {
+    std::int32_t* const parent = component;
+    for (std::int64_t i = 0; i < graph.n_nodes; ++i) parent[i] = static_cast<std::int32_t>(i);
+    const auto cuts = cut_rows(graph.n_nodes, graph.start);
+    for_chunks(threads, static_cast<std::int64_t>(cuts.size()) - 1, [&](std::int64_t c) {
+        for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                if (graph.ends[e] >= i) break;  // rows are sorted: the rest is seen from below
+                join(parent, static_cast<std::int32_t>(i), graph.ends[e]);
+            }
+        }
+    });
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
+        // A parent is smaller than its child, so it has its number already.
+        const std::int32_t up = parent[i];
+        component[i] = up == i ? static_cast<std::int32_t>(count++) : component[up];
+    }
+    return count;
+}
+
+}  // namespace isotherm
