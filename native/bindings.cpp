@@ -1,0 +1,384 @@
+// isotherm._core: the functions of the core with NumPy arrays for pointers. Checks shapes and
+// types; what the numbers mean is checked in Python, before they get here.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "build.hpp"
+#include "descent.hpp"
+#include "factor.hpp"
+#include "judge.hpp"
+#include "kernels.hpp"
+#include "reach.hpp"
+#include "threads.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace isotherm {
+namespace {
+
+template <class T>
+using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+bool asked_to_stop() {
+    const nb::gil_scoped_acquire hold;
+    return PyErr_CheckSignals() != 0;
+}
+
+// Runs without the interpreter's lock; Ctrl-C comes out as KeyboardInterrupt.
+template <class Body>
+auto unlocked(Body body) {
+    try {
+        const nb::gil_scoped_release release;
+        return body();
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+}
+
+void require(bool holds, const char* what) {
+    if (!holds) throw nb::value_error(what);
+}
+
+const double* weights_or_null(const nb::object& weights, std::size_t length) {
+    if (weights.is_none()) return nullptr;
+    const auto array = nb::cast<Array<const double>>(weights);
+    require(array.shape(0) == length, "weights and entries differ in number");
+    return array.data();
+}
+
+Graph view(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+           const nb::object& weights) {
+    require(start.shape(0) >= 1, "start must have one entry more than there are nodes");
+    const auto n = static_cast<std::int64_t>(start.shape(0)) - 1;
+    const Graph graph{n, start.data(), ends.data(), weights_or_null(weights, ends.shape(0))};
+    require(graph.start[0] == 0 && graph.n_entries() == static_cast<std::int64_t>(ends.shape(0)),
+            "start does not fit ends");
+    return graph;
+}
+
+template <class T>
+nb::object give(Buffer<T>&& buffer, std::int64_t count) {
+    auto* const kept = new Buffer<T>(std::move(buffer));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(
+        kept->get(), {static_cast<std::size_t>(count)}, owner));
+}
+
+// --- building -------------------------------------------------------------------------------------
+
+template <class Index>
+nb::tuple make_graph(std::int64_t n_nodes, const Array<const Index>& source,
+                     const Array<const Index>& target, const nb::object& weights, int threads) {
+    const std::size_t m = source.shape(0);
+    require(target.shape(0) == m, "source and target differ in length");
+    require(n_nodes >= 0 && n_nodes < (std::int64_t{1} << 31) - 1, "too many nodes");
+    const double* const w = weights_or_null(weights, m);
+    OwnGraph graph = unlocked([&] {
+        return from_edges<Index>(n_nodes, static_cast<std::int64_t>(m), source.data(),
+                                 target.data(), w, threads);
+    });
+    return nb::make_tuple(
+        give(std::move(graph.start), n_nodes + 1), give(std::move(graph.ends), graph.n_entries),
+        w ? give(std::move(graph.weights), graph.n_entries) : nb::object(nb::none()));
+}
+
+nb::dict inspect_matrix(const Array<const std::int64_t>& start,
+                        const Array<const std::int32_t>& ends, const nb::object& weights,
+                        int threads) {
+    const Graph matrix = view(start, ends, weights);
+    const Findings found = unlocked([&] { return inspect(matrix, threads); });
+    nb::dict result;
+    result["sorted"] = found.sorted;
+    result["symmetric"] = found.symmetric;
+    result["ones"] = found.ones;
+    result["zeros"] = found.zeros;
+    result["faulty"] = found.faulty;
+    return result;
+}
+
+// --- solving --------------------------------------------------------------------------------------
+
+const Kernels* find_kernels(const std::string& name) {
+    if (name == "plain") return &kernels_plain();
+#if defined(ISOTHERM_X86)
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512bw");
+    if (name == "avx2" && avx2) return &kernels_avx2();
+    if (name == "avx512" && avx512) return &kernels_avx512();
+#endif
+    return nullptr;
+}
+
+const Kernels& kernels_named(const std::string& name) {
+    const Kernels* const found = find_kernels(name);
+    require(found != nullptr, "this machine has no such instruction set");
+    return *found;
+}
+
+// The instruction sets this machine has, the best first.
+std::vector<std::string> instruction_sets() {
+    std::vector<std::string> found;
+    for (const char* name : {"avx512", "avx2", "plain"}) {
+        if (find_kernels(name)) found.emplace_back(name);
+    }
+    return found;
+}
+
+// Keeps the arrays alive that the problem points to.
+struct BoundProblem {
+    Array<const std::int64_t> start;
+    Array<const std::int32_t> ends;
+    nb::object weights;
+    Array<const double> degrees;
+    Problem problem;
+
+    BoundProblem(Array<const std::int64_t> start_, Array<const std::int32_t> ends_,
+                 nb::object weights_, const Array<const std::uint8_t>& free,
+                 Array<const double> degrees_, double leak, bool root, bool peeling, int threads,
+                 const std::string& simd)
+        : start(start_),
+          ends(ends_),
+          weights(weights_),
+          degrees(degrees_),
+          problem(checked(start_, ends_, weights_, free, degrees_), free.data(), degrees_.data(),
+                  leak, root, peeling, threads, kernels_named(simd)) {}
+
+    static Graph checked(const Array<const std::int64_t>& start,
+                         const Array<const std::int32_t>& ends, const nb::object& weights,
+                         const Array<const std::uint8_t>& free,
+                         const Array<const double>& degrees) {
+        const Graph graph = view(start, ends, weights);
+        const auto n = static_cast<std::size_t>(graph.n_nodes);
+        require(free.shape(0) == n && degrees.shape(0) == n, "one entry per node");
+        return graph;
+    }
+    std::size_t n_nodes() const { return static_cast<std::size_t>(problem.M().graph.n_nodes); }
+
+    float* exits(const nb::object& h) const {
+        if (h.is_none()) return nullptr;
+        const auto array = nb::cast<Array<float>>(h);
+        require(array.shape(0) == n_nodes(), "h must have one entry per node");
+        return array.data();
+    }
+    template <class T>
+    Columns<T> columns(const Matrix<T>& X, int first, int count) const {
+        require(X.shape(0) == n_nodes(), "X must have one row per node");
+        require(first >= 0 && count >= 0 && count <= max_width &&
+                    static_cast<std::size_t>(first + count) <= X.shape(1),
+                "no such columns");
+        return {X.data() + first, static_cast<std::int64_t>(X.shape(1)), count};
+    }
+};
+
+nb::tuple as_tuple(const Imbalance& found, int columns) {
+    return nb::make_tuple(std::vector<double>(found.over, found.over + columns),
+                          std::vector<double>(found.under, found.under + columns),
+                          std::vector<double>(found.rounding, found.rounding + columns),
+                          found.relative, found.over[max_width]);
+}
+
+template <class T>
+nb::tuple imbalance(const BoundProblem& bound, const Matrix<const T>& X, int first, int count,
+                    const nb::object& h) {
+    const auto columns = bound.columns<const T>(X, first, count);
+    const float* const exits = bound.exits(h);
+    return as_tuple(unlocked([&] { return bound.problem.imbalance<T>(columns, exits); }), count);
+}
+
+template <class T>
+void settle(const BoundProblem& bound, const Matrix<T>& X, int first,
+            const Array<const double>& low, const Array<const double>& high, const nb::object& h) {
+    const auto columns = bound.columns<T>(X, first, static_cast<int>(low.shape(0)));
+    require(high.shape(0) == low.shape(0), "low and high differ in length");
+    float* const exits = bound.exits(h);
+    unlocked([&] { bound.problem.settle<T>(columns, exits, low.data(), high.data()); });
+}
+
+struct BoundDescent {
+    const BoundProblem& bound;
+    int columns;
+    bool exits;
+    Descent descent;
+
+    BoundDescent(const BoundProblem& bound_, int columns_, bool exits_, bool hidden)
+        : bound(bound_),
+          columns(checked(columns_, exits_)),
+          exits(exits_),
+          descent(bound_.problem, columns_, exits_, hidden) {}
+
+    static int checked(int columns, bool exits) {
+        require(columns >= 0 && columns + exits >= 1 && columns + exits <= max_width,
+                "between 1 and 16 lanes");
+        return columns;
+    }
+    float* own_exits(const nb::object& h) const {
+        float* const found = bound.exits(h);
+        require((found != nullptr) == exits, "h must be given if and only if it is solved for");
+        return found;
+    }
+    template <class T>
+    nb::tuple restart(const Matrix<T>& X, int first, const Array<const double>& scale,
+                      const nb::object& h) {
+        const auto into = bound.columns<T>(X, first, columns);
+        require(scale.shape(0) == static_cast<std::size_t>(columns), "one scale per column");
+        float* const found = own_exits(h);
+        return as_tuple(unlocked([&] { return descent.restart<T>(into, found, scale.data()); }),
+                        columns);
+    }
+    template <class T>
+    std::vector<float> step(const Matrix<T>& X, int first, const nb::object& h) {
+        const auto into = bound.columns<T>(X, first, columns);
+        float* const found = own_exits(h);
+        float levels[max_width + 1];
+        unlocked([&] { descent.step<T>(into, found, levels); });
+        std::vector<float> result(levels, levels + descent.lanes());
+        result.push_back(levels[max_width]);
+        return result;
+    }
+};
+
+// --- judging --------------------------------------------------------------------------------------
+
+Rule rule_of(std::size_t n_nodes, std::size_t n_classes, const Array<const std::int64_t>& seeds,
+             const Array<const double>& node) {
+    require(seeds.shape(0) == n_nodes && node.shape(0) == n_nodes, "one entry per node");
+    Rule rule{};
+    rule.n_nodes = static_cast<std::int64_t>(n_nodes);
+    rule.n_classes = static_cast<int>(n_classes);
+    rule.seeds = seeds.data();
+    rule.node = node.data();
+    return rule;
+}
+
+template <class T>
+double judge_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
+                 const Array<const double>& node, const Matrix<const double>& classes,
+                 double mean_error, double tol, const Array<std::int64_t>& codes,
+                 const Array<double>& margins, const Array<std::uint8_t>& certified,
+                 const Array<std::uint8_t>& tied, int threads) {
+    const std::size_t n = temperatures.shape(0), K = temperatures.shape(1);
+    Rule rule = rule_of(n, K, seeds, node);
+    require(classes.shape(0) == 7 && classes.shape(1) == K && K > 0, "seven numbers per class");
+    require(codes.shape(0) == n && margins.shape(0) == n && certified.shape(0) == n &&
+                tied.shape(0) == n,
+            "one entry per node");
+    const double** const rows[] = {&rule.column, &rule.span,   &rule.shift, &rule.scale,
+                                   &rule.slope,  &rule.growth, &rule.offset};
+    for (std::size_t r = 0; r < 7; ++r) *rows[r] = classes.data() + r * K;
+    rule.mean_error = mean_error;
+    rule.tol = tol;
+    const Verdict verdict{codes.data(), margins.data(), certified.data(), tied.data()};
+    return unlocked([&] { return judge<T>(rule, temperatures.data(), verdict, threads); });
+}
+
+template <class T>
+nb::tuple sum_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
+                  const Array<const double>& node, int threads) {
+    const std::size_t K = temperatures.shape(1);
+    const Rule rule = rule_of(temperatures.shape(0), K, seeds, node);
+    std::vector<double> sums(2 * K), errors(2);
+    std::vector<std::int64_t> counts(2);
+    unlocked([&] {
+        sum_up<T>(rule, temperatures.data(), sums.data(), errors.data(), counts.data(), threads);
+    });
+    return nb::make_tuple(sums, errors, counts);
+}
+
+template <class T>
+void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
+               nb::class_<BoundDescent>& descent) {
+    problem
+        .def("imbalance", &imbalance<T>, "X"_a.noconvert(), "first"_a, "count"_a,
+             "h"_a.none() = nb::none())
+        .def("settle", &settle<T>, "X"_a.noconvert(), "first"_a, "low"_a, "high"_a,
+             "h"_a.none() = nb::none());
+    descent
+        .def("restart", &BoundDescent::restart<T>, "X"_a.noconvert(), "first"_a, "scale"_a,
+             "h"_a.none() = nb::none())
+        .def("step", &BoundDescent::step<T>, "X"_a.noconvert(), "first"_a,
+             "h"_a.none() = nb::none());
+    m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "classes"_a,
+          "mean_error"_a, "tol"_a, "codes"_a, "margins"_a, "certified"_a, "tied"_a, "threads"_a);
+    m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "The C++ core of isotherm; see isotherm.compiled.";
+    set_poll(&asked_to_stop);
+    m.def("instruction_sets", &instruction_sets);
+    m.def("from_edges", &make_graph<std::int32_t>, "n_nodes"_a, "source"_a.noconvert(),
+          "target"_a.noconvert(), "weights"_a.none(), "threads"_a);
+    m.def("from_edges", &make_graph<std::int64_t>, "n_nodes"_a, "source"_a.noconvert(),
+          "target"_a.noconvert(), "weights"_a.none(), "threads"_a);
+    m.def("inspect", &inspect_matrix, "start"_a, "ends"_a, "weights"_a.none(), "threads"_a);
+    m.def(
+        "row_sums",
+        [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+           const nb::object& weights, const Array<double>& sums, int threads) {
+            const Graph graph = view(start, ends, weights);
+            require(sums.shape(0) + 1 == start.shape(0), "one sum per row");
+            unlocked([&] { row_sums(graph, sums.data(), threads); });
+        },
+        "start"_a, "ends"_a, "weights"_a.none(), "sums"_a, "threads"_a);
+    m.def(
+        "reach",
+        [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+           const Array<std::uint8_t>& marked, int threads) {
+            const Graph graph = view(start, ends, nb::none());
+            require(marked.shape(0) + 1 == start.shape(0), "one mark per node");
+            unlocked([&] { reach(graph, marked.data(), threads); });
+        },
+        "start"_a, "ends"_a, "marked"_a, "threads"_a);
+    m.def(
+        "components",
+        [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+           const Array<std::int32_t>& component, int threads) {
+            const Graph graph = view(start, ends, nb::none());
+            require(component.shape(0) + 1 == start.shape(0), "one component per node");
+            return unlocked([&] { return components(graph, component.data(), threads); });
+        },
+        "start"_a, "ends"_a, "component"_a, "threads"_a);
+
+    nb::class_<BoundProblem> problem(m, "Problem");
+    problem
+        .def(nb::init<Array<const std::int64_t>, Array<const std::int32_t>, nb::object,
+                      const Array<const std::uint8_t>&, Array<const double>, double, bool, bool,
+                      int, const std::string&>(),
+             "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "leak"_a, "root"_a,
+             "peeling"_a, "threads"_a, "simd"_a)
+        .def_prop_ro("n_peeled",
+                     [](const BoundProblem& b) { return b.problem.peel().child.size(); });
+    nb::class_<Factor>(m, "Factor").def_prop_ro("n_entries", &Factor::n_entries);
+    m.def(
+        "factorise",
+        [](const BoundProblem& bound) {
+            return unlocked([&] { return std::make_shared<Factor>(bound.problem.M()); });
+        },
+        "problem"_a);
+    nb::class_<BoundDescent> descent(m, "Descent");
+    descent
+        .def(nb::init<const BoundProblem&, int, bool, bool>(), "problem"_a, "columns"_a, "exits"_a,
+             "hidden"_a, nb::keep_alive<1, 2>())
+        .def(
+            "precondition",
+            [](BoundDescent& self, std::shared_ptr<Factor> factor) {
+                self.descent.precondition(std::move(factor));
+            },
+            "factor"_a);
+    bind_type<float>(m, problem, descent);
+    bind_type<double>(m, problem, descent);
+}
+
+}  // namespace isotherm
