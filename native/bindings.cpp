@@ -180,19 +180,29 @@ struct BoundProblem {
     }
 };
 
-nb::tuple as_tuple(const Imbalance& found, int columns) {
+nb::tuple as_tuple(const Imbalance& found, int columns, bool exits) {
     return nb::make_tuple(std::vector<double>(found.over, found.over + columns),
                           std::vector<double>(found.under, found.under + columns),
                           std::vector<double>(found.rounding, found.rounding + columns),
-                          found.relative, found.over[max_width]);
+                          found.relative, exits ? found.over[columns] : 0.0);
 }
 
-template <class T>
-nb::tuple imbalance(const BoundProblem& bound, const Matrix<const T>& X, int first, int count,
-                    const nb::object& h) {
-    const auto columns = bound.columns<const T>(X, first, count);
+// Of X alone, without a descent.
+nb::tuple imbalance(const BoundProblem& bound, const Matrix<const double>& X, int first,
+                    const Array<const double>& largest) {
+    const int count = static_cast<int>(largest.shape(0));
+    const auto columns = bound.columns<const double>(X, first, count);
+    double sizes[max_width] = {};
+    std::copy(largest.data(), largest.data() + count, sizes);
+    const Task<double> task{columns.first, columns.stride, count,   false, false,
+                            sizes,         nullptr,        nullptr, 0,     0};
+    return as_tuple(unlocked([&] { return bound.problem.imbalance<double>(task); }), count, false);
+}
+
+double exit_imbalance(const BoundProblem& bound, const nb::object& h) {
     const float* const exits = bound.exits(h);
-    return as_tuple(unlocked([&] { return bound.problem.imbalance<T>(columns, exits); }), count);
+    require(exits != nullptr, "h must be given");
+    return unlocked([&] { return bound.problem.exit_imbalance(exits, nullptr, 0, false); });
 }
 
 template <class T>
@@ -207,14 +217,15 @@ void settle(const BoundProblem& bound, const Matrix<T>& X, int first,
 struct BoundDescent {
     const BoundProblem& bound;
     int columns;
-    bool exits;
+    bool exits, hidden;
     Descent descent;
 
-    BoundDescent(const BoundProblem& bound_, int columns_, bool exits_, bool hidden)
+    BoundDescent(const BoundProblem& bound_, int columns_, bool exits_, bool hidden_)
         : bound(bound_),
           columns(checked(columns_, exits_)),
           exits(exits_),
-          descent(bound_.problem, columns_, exits_, hidden) {}
+          hidden(hidden_),
+          descent(bound_.problem, columns_, exits_, hidden_) {}
 
     static int checked(int columns, bool exits) {
         require(columns >= 0 && columns + exits >= 1 && columns + exits <= max_width,
@@ -227,13 +238,18 @@ struct BoundDescent {
         return found;
     }
     template <class T>
-    nb::tuple restart(const Matrix<T>& X, int first, const Array<const double>& scale,
-                      const nb::object& h) {
-        const auto into = bound.columns<T>(X, first, columns);
-        require(scale.shape(0) == static_cast<std::size_t>(columns), "one scale per column");
+    nb::tuple weigh(const Matrix<T>& X, int first, const Array<const double>& scale,
+                    const Array<const double>& largest, bool cold, const nb::object& h) {
+        const int count = columns + hidden;
+        const auto into = bound.columns<T>(X, first, count);
+        require(scale.shape(0) == static_cast<std::size_t>(count) &&
+                    largest.shape(0) == static_cast<std::size_t>(count),
+                "one scale and one size per column");
         float* const found = own_exits(h);
-        return as_tuple(unlocked([&] { return descent.restart<T>(into, found, scale.data()); }),
-                        columns);
+        return as_tuple(unlocked([&] {
+                            return descent.weigh<T>(into, found, scale.data(), largest.data(), cold);
+                        }),
+                        count, exits);
     }
     template <class T>
     std::vector<float> step(const Matrix<T>& X, int first, const nb::object& h) {
@@ -297,14 +313,11 @@ nb::tuple sum_all(const Matrix<const T>& temperatures, const Array<const std::in
 template <class T>
 void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
                nb::class_<BoundDescent>& descent) {
-    problem
-        .def("imbalance", &imbalance<T>, "X"_a.noconvert(), "first"_a, "count"_a,
-             "h"_a.none() = nb::none())
-        .def("settle", &settle<T>, "X"_a.noconvert(), "first"_a, "low"_a, "high"_a,
-             "h"_a.none() = nb::none());
+    problem.def("settle", &settle<T>, "X"_a.noconvert(), "first"_a, "low"_a, "high"_a,
+                "h"_a.none() = nb::none());
     descent
-        .def("restart", &BoundDescent::restart<T>, "X"_a.noconvert(), "first"_a, "scale"_a,
-             "h"_a.none() = nb::none())
+        .def("weigh", &BoundDescent::weigh<T>, "X"_a.noconvert(), "first"_a, "scale"_a,
+             "largest"_a, "cold"_a, "h"_a.none() = nb::none())
         .def("step", &BoundDescent::step<T>, "X"_a.noconvert(), "first"_a,
              "h"_a.none() = nb::none());
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "classes"_a,
@@ -358,6 +371,8 @@ NB_MODULE(_core, m) {
                       int, const std::string&>(),
              "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "leak"_a, "root"_a,
              "peeling"_a, "threads"_a, "simd"_a)
+        .def("imbalance", &imbalance, "X"_a.noconvert(), "first"_a, "largest"_a)
+        .def("exit_imbalance", &exit_imbalance, "h"_a)
         .def_prop_ro("n_peeled",
                      [](const BoundProblem& b) { return b.problem.peel().child.size(); });
     nb::class_<Factor>(m, "Factor").def_prop_ro("n_entries", &Factor::n_entries);

@@ -1,6 +1,7 @@
 #include "descent.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 #include "threads.hpp"
@@ -15,7 +16,7 @@ void raise(double& a, double b) {
 }
 
 void merge(Imbalance& all, const Imbalance& part) {
-    for (int l = 0; l <= max_width; ++l) {
+    for (int l = 0; l < max_width; ++l) {
         raise(all.over[l], part.over[l]);
         raise(all.under[l], part.under[l]);
         raise(all.rounding[l], part.rounding[l]);
@@ -68,19 +69,45 @@ void Problem::for_rows(Body body) const {
 }
 
 template <class T>
-Imbalance Problem::imbalance(const Columns<const T>& X, const float* h, const double* scale,
-                             float* Z, int lanes) const {
+Imbalance Problem::imbalance(const Task<T>& task) const {
     Imbalance all{};
     std::mutex mutex;
     for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         Imbalance part{};
         if constexpr (sizeof(T) == 4) {
-            kernels_.residual_f(M_, X, h, scale, Z, lanes, first, last, part);
+            kernels_.residual_f(M_, task, first, last, part);
         } else {
-            kernels_.residual_d(M_, X, h, scale, Z, lanes, first, last, part);
+            kernels_.residual_d(M_, task, first, last, part);
         }
         const std::lock_guard<std::mutex> guard(mutex);
         merge(all, part);
+    });
+    return all;
+}
+
+double Problem::exit_imbalance(const float* h, float* Z, int lanes, bool cold) const {
+    constexpr double unit_roundoff = 0x1p-53;
+    double all = 0;
+    std::mutex mutex;
+    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        double most = 0;
+        for (std::int64_t i = first; i < last; ++i) {
+            if (kind_[i] == held) continue;
+            double flow = 0;
+            for (std::int64_t e = M_.graph.start[i]; !cold && e < M_.graph.start[i + 1]; ++e) {
+                flow += M_.graph.weight(e) * h[M_.graph.ends[e]];
+            }
+            const double d = M_.degrees[i], kept = (1 + M_.leak) * d * h[i];
+            const double g =
+                (M_.root ? std::sqrt(d) : d) * (kind_[i] == peeled ? M_.peeled_gauge : 1.0);
+            const auto terms = static_cast<double>(M_.graph.start[i + 1] - M_.graph.start[i] + 8);
+            const double r = g + flow - kept;
+            const double sizes = g + std::fabs(flow) + std::fabs(kept);
+            raise(most, (r + 1.01 * unit_roundoff * terms * sizes) / g);
+            if (Z) Z[i * lanes] = static_cast<float>(r / M_.pivots[i]);
+        }
+        const std::lock_guard<std::mutex> guard(mutex);
+        raise(all, most);
     });
     return all;
 }
@@ -122,6 +149,48 @@ Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
     x_.V = V_.get();
 }
 
+template <class T>
+void Descent::pack(const Columns<T>& X, int count, const float* h) {
+    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            float* const row = x_.P + i * x_.width;
+            const T* const from = X.first + i * X.stride;
+            for (int l = 0; l < count; ++l) row[l] = static_cast<float>(from[l]);
+            if (h) row[count] = h[i];
+        }
+    });
+}
+
+template <class T>
+Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, const double* largest,
+                         bool cold) {
+    stale_ = true;
+    double inverse[max_width] = {}, sizes[max_width] = {};
+    for (int l = 0; l < x_.columns; ++l) {
+        scale_[l] = scale[l];
+        inverse[l] = 1 / scale[l];
+    }
+    scale_[x_.columns] = 1.0;  // of h
+    const int count = x_.columns + x_.hidden;
+    std::copy(largest, largest + count, sizes);
+    Imbalance found;
+    bool packed_h = false;
+    if constexpr (sizeof(T) == 4) {
+        packed_h = h && !x_.hidden;  // there is a lane for it beside those of X
+        pack(X, count, packed_h ? h : nullptr);
+        if (packed_h) sizes[count] = *std::max_element(h, h + problem_.M().graph.n_nodes);
+        found = problem_.imbalance<float>({x_.P, 0, count + packed_h, packed_h, cold, sizes,
+                                           inverse, x_.Z, x_.lanes, x_.columns});
+    } else {
+        found = problem_.imbalance<double>(
+            {X.first, X.stride, count, false, cold, sizes, inverse, x_.Z, x_.lanes, x_.columns});
+    }
+    if (h && !packed_h) {
+        found.over[count] = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes, cold);
+    }
+    return found;
+}
+
 // Leaves the preconditioned residual in V.
 void Descent::precondition_residual(double* rz) {
     factor_->solve(x_, problem_.M(), problem_.threads());
@@ -132,17 +201,7 @@ void Descent::precondition_residual(double* rz) {
     sums.total(rz);
 }
 
-template <class T>
-void Descent::advance(const Columns<T>& X, float* h, const double* step, const float* beta) {
-    const float* const from = factor_ ? x_.V : x_.Z;
-    const Kernels& kernels = problem_.kernels();
-    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
-        if constexpr (sizeof(T) == 4) {
-            kernels.advance_f(problem_.M(), x_, from, X, h, step, beta, first, last);
-        } else {
-            kernels.advance_d(problem_.M(), x_, from, X, h, step, beta, first, last);
-        }
-    });
+void Descent::copy_to_peeled() {
     const Peel& peel = problem_.peel();
     for (std::size_t k = peel.child.size(); k-- > 0;) {
         float* const p = x_.P + std::int64_t{peel.child[k]} * x_.width;
@@ -152,31 +211,32 @@ void Descent::advance(const Columns<T>& X, float* h, const double* step, const f
     }
 }
 
-template <class T>
-Imbalance Descent::restart(const Columns<T>& X, float* h, const double* scale) {
-    for (int l = 0; l < x_.columns; ++l) scale_[l] = scale[l];
-    scale_[x_.columns] = 1.0;  // of h
-    const Columns<const T> view{X.first, X.stride, X.count};
-    const Imbalance found = problem_.imbalance<T>(view, h, scale_, x_.Z, x_.lanes);
-    const float none[max_width] = {};
-    const double nowhere[max_width + 1] = {};
-    if (factor_) {
-        precondition_residual(rz_);
-    } else {  // a descent by 0, for the sake of its sums
-        Sums sums(problem_.n_chunks());
-        problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
-            float levels[max_width + 1] = {};
-            problem_.kernels().descend(problem_.M(), x_, none, first, last, sums.part(chunk),
-                                       levels);
-        });
-        sums.total(rz_);
-    }
-    advance<T>({X.first, X.stride, 0}, nullptr, nowhere, none);
-    return found;
+// The first direction: the residual, preconditioned.
+void Descent::restart() {
+    stale_ = false;
+    if (factor_) precondition_residual(rz_);
+    const float* const from = factor_ ? x_.V : x_.Z;
+    Sums sums(problem_.n_chunks());
+    problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            float* const row = x_.P + i * x_.width;
+            const bool moves = problem_.M().kind[i] == moving;
+            for (int l = 0; l < x_.width; ++l) {
+                row[l] = moves && l < x_.lanes ? from[i * x_.lanes + l] : 0.0f;
+            }
+        }
+        if (factor_) return;
+        const float none[max_width] = {};  // a descent by nothing, for the sake of its sums
+        float levels[max_width + 1] = {};
+        problem_.kernels().descend(problem_.M(), x_, none, first, last, sums.part(chunk), levels);
+    });
+    if (!factor_) sums.total(rz_);
+    copy_to_peeled();
 }
 
 template <class T>
 void Descent::step(const Columns<T>& X, float* h, float* levels) {
+    if (stale_) restart();
     const Operator& M = problem_.M();
     const Kernels& kernels = problem_.kernels();
     Sums pMp_parts(problem_.n_chunks()), rz_parts(problem_.n_chunks());
@@ -206,19 +266,26 @@ void Descent::step(const Columns<T>& X, float* h, float* levels) {
         beta[l] = rz_[l] > 0 ? static_cast<float>(rz[l] / rz_[l]) : 0.0f;
         rz_[l] = rz[l];
     }
-    advance<T>(X, h, along, beta);
+    const float* const from = factor_ ? x_.V : x_.Z;
+    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        if constexpr (sizeof(T) == 4) {
+            kernels.advance_f(M, x_, from, X, h, along, beta, first, last);
+        } else {
+            kernels.advance_d(M, x_, from, X, h, along, beta, first, last);
+        }
+    });
+    copy_to_peeled();
 }
 
-template Imbalance Problem::imbalance<float>(const Columns<const float>&, const float*,
-                                             const double*, float*, int) const;
-template Imbalance Problem::imbalance<double>(const Columns<const double>&, const float*,
-                                              const double*, float*, int) const;
 template void Problem::settle<float>(const Columns<float>&, float*, const double*,
                                      const double*) const;
 template void Problem::settle<double>(const Columns<double>&, float*, const double*,
                                       const double*) const;
-template Imbalance Descent::restart<float>(const Columns<float>&, float*, const double*);
-template Imbalance Descent::restart<double>(const Columns<double>&, float*, const double*);
+template Imbalance Problem::imbalance<double>(const Task<double>&) const;
+template Imbalance Descent::weigh<float>(const Columns<float>&, float*, const double*,
+                                         const double*, bool);
+template Imbalance Descent::weigh<double>(const Columns<double>&, float*, const double*,
+                                          const double*, bool);
 template void Descent::step<float>(const Columns<float>&, float*, float*);
 template void Descent::step<double>(const Columns<double>&, float*, float*);
 

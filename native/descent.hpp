@@ -31,11 +31,12 @@ public:
     void for_rows(Body body) const;
     std::int64_t n_chunks() const { return static_cast<std::int64_t>(cuts_.size()) - 1; }
 
-    // The greatest imbalances of X and of h (null: none). With Z, residuals are left there, in
-    // units of the pivots and of `scale`.
+    // The greatest imbalances of X as it is stored. With task.Z, residuals are left there.
     template <class T>
-    Imbalance imbalance(const Columns<const T>& X, const float* h, const double* scale = nullptr,
-                        float* Z = nullptr, int lanes = 0) const;
+    Imbalance imbalance(const Task<T>& task) const;
+
+    // The greatest of (r + rounding) / gauge for h, likewise; Z has stride `lanes`.
+    double exit_imbalance(const float* h, float* Z, int lanes, bool cold) const;
 
     // Keeps X within [low, high] and gives peeled nodes the values that their parents imply.
     template <class T>
@@ -53,27 +54,33 @@ private:
 
 class Descent {
 public:
-    // Lanes: `columns` of X, and that of h if `exits`.
+    // Lanes: `columns` of X, and that of h if `exits`. If `hidden`, X has one column more, which
+    // is 1 − Σ of the others and not iterated.
     Descent(const Problem& problem, int columns, bool exits, bool hidden);
 
-    // Starts, or starts again, from X and h as they are; returns their imbalance.
+    // The imbalance of X and h as they are, that of h after those of all columns. The next step
+    // starts afresh from these residuals, in which columns are divided by their `scale`. No
+    // entry of a column is greater than `largest`. If `cold`, X and h are 0 at free nodes.
     template <class T>
-    Imbalance restart(const Columns<T>& X, float* h, const double* scale);
+    Imbalance weigh(const Columns<T>& X, float* h, const double* scale, const double* largest,
+                    bool cold);
 
     // One step. `levels`, max_width + 1 of them, receives |r| / gauge of each lane, as the
     // recurrence has it, and in the last place that of the hidden column.
     template <class T>
     void step(const Columns<T>& X, float* h, float* levels);
 
-    // From the next restart on, residuals are preconditioned by this factor.
+    // From the next weighing on, residuals are preconditioned by this factor.
     void precondition(std::shared_ptr<const Factor> factor) { factor_ = std::move(factor); }
 
     int lanes() const { return x_.lanes; }
 
 private:
     template <class T>
-    void advance(const Columns<T>& X, float* h, const double* step, const float* beta);
+    void pack(const Columns<T>& X, int count, const float* h);
+    void restart();
     void precondition_residual(double* rz);
+    void copy_to_peeled();
 
     const Problem& problem_;
     Vectors x_{};
@@ -81,6 +88,7 @@ private:
     std::shared_ptr<const Factor> factor_;
     double rz_[max_width] = {};
     double scale_[max_width + 1] = {};
+    bool stale_ = true;  // Z is fresh, P is not
 };
 
 }  // namespace isotherm

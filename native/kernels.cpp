@@ -8,8 +8,8 @@ namespace {
 
 // Entries ahead at which a row of P is asked for.
 constexpr std::int64_t ahead = 16;
-// Rows after which sums in float are moved to double.
-constexpr std::int64_t rows_per_sum = 32;
+// Rows, and entries of a row, after which sums in float are moved to double.
+constexpr std::int64_t rows_per_sum = 32, hub = 256;
 
 inline double gauge(const Operator& M, std::int64_t i) {
     const double d = M.degrees[i];
@@ -36,31 +36,42 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
     V sum{};
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] != moving) continue;
-        const std::int64_t e1 = start[i + 1];
         const double inverse = 1.0 / M.pivots[i];
-        V flow[4] = {};  // four sums, so that additions need not wait for each other
-        const auto add = [&](std::int64_t e, V& into) __attribute__((always_inline)) {
-            const V p = load_row<float, W>(P + std::int64_t{ends[e]} * W);
-            if constexpr (Weighted) {
-                into += static_cast<float>(M.graph.weights[e] * inverse) * p;
-            } else {
-                into += p;
-            }
-        };
-        std::int64_t e = start[i];
-        for (; e + 4 <= e1; e += 4) {
-            if (e + 4 < stop) {
-                for (int k = 0; k < 4; ++k) {
-                    __builtin_prefetch(P + std::int64_t{ends[e + ahead + k]} * W);
+        const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
+            V flow[4] = {};  // four sums, so that additions need not wait for each other
+            const auto add = [&](std::int64_t at, V& into) __attribute__((always_inline)) {
+                const V p = load_row<float, W>(P + std::int64_t{ends[at]} * W);
+                if constexpr (Weighted) {
+                    into += static_cast<float>(M.graph.weights[at] * inverse) * p;
+                } else {
+                    into += p;
                 }
+            };
+            for (; e + 4 <= e1; e += 4) {
+                if (e + 4 < stop) {
+                    for (int k = 0; k < 4; ++k) {
+                        __builtin_prefetch(P + std::int64_t{ends[e + ahead + k]} * W);
+                    }
+                }
+                for (int k = 0; k < 4; ++k) add(e + k, flow[k]);
             }
-            for (int k = 0; k < 4; ++k) add(e + k, flow[k]);
+            for (; e < e1; ++e) {
+                if (e < stop) __builtin_prefetch(P + std::int64_t{ends[e + ahead]} * W);
+                add(e, flow[0]);
+            }
+            return (flow[0] + flow[1]) + (flow[2] + flow[3]);
+        };
+        V total;
+        if (start[i + 1] - start[i] <= hub) {
+            total = sum_of(start[i], start[i + 1]);
+        } else {  // in float alone, the rounding of so many terms would soon be all that is left
+            Vec<double, W> all{};
+            for (std::int64_t e = start[i]; e < start[i + 1]; e += hub) {
+                const std::int64_t e1 = e + hub < start[i + 1] ? e + hub : start[i + 1];
+                all += as<double, W>(sum_of(e, e1));
+            }
+            total = as<float, W>(all);
         }
-        for (; e < e1; ++e) {
-            if (e < stop) __builtin_prefetch(P + std::int64_t{ends[e + ahead]} * W);
-            add(e, flow[0]);
-        }
-        V total = (flow[0] + flow[1]) + (flow[2] + flow[3]);
         if constexpr (!Weighted) total *= static_cast<float>(inverse);
         const V p = load_row<float, W>(P + i * W);
         const float kept = static_cast<float>((1 + M.leak) * M.degrees[i] * inverse);
@@ -140,67 +151,96 @@ void advance(const Operator& M, const Vectors& x, const float* from, const Colum
 
 // --- the certificate's residual, in double --------------------------------------------------------
 
+// Up to 16 doubles as pieces that fit registers.
+template <int W>
+struct Doubles {
+    static constexpr int per = W < 8 ? W : 8, pieces = W / per;
+    using V = Vec<double, per>;
+    V v[pieces] = {};
+
+    // Of floats, the whole row; of doubles, so many lanes.
+    static Doubles of(const float* row, int) {
+        Doubles d;
+        for (int k = 0; k < pieces; ++k) {
+            d.v[k] = as<double, per>(load_row<float, per>(row + k * per));
+        }
+        return d;
+    }
+    static Doubles of(const double* row, int lanes) {
+        Doubles d;
+        for (int k = 0; k < pieces; ++k) {
+            d.v[k] = load_lanes<double, per>(row + k * per, lanes - k * per);
+        }
+        return d;
+    }
+    double operator[](int lane) const { return v[lane / per][lane % per]; }
+};
+
+// Rows of X are those of P, packed (T = float), or of X itself (double).
 template <class T, int W, bool Weighted>
-void residual(const Operator& M, const Columns<const T>& X, const float* h, const double* scale,
-              float* Z, int lanes, std::int64_t first, std::int64_t last, Imbalance& found) {
-    using D = Vec<double, W>;
+void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::int64_t last,
+              Imbalance& found) {
+    using D = Doubles<W>;
+    using V = typename D::V;
     constexpr double unit_roundoff = 0x1p-53;
     const std::int64_t* start = M.graph.start;
     const std::int32_t* ends = M.graph.ends;
     const std::int64_t stop = start[M.graph.n_nodes] - ahead;
-    const int width = X.count;
-    D over = load_row<double, W>(found.over), under = load_row<double, W>(found.under);
-    D most = load_row<double, W>(found.rounding), by_degree{};
-    double h_over = found.over[max_width];
+    const T* X = task.X;
+    const std::int64_t stride = sizeof(T) == 4 ? W : task.stride;
+    const int count = task.count;  // with the lane of h, if that is packed, too
+    const D largest = Doubles<W>::of(task.largest, W);
+    D over = Doubles<W>::of(found.over, W), under = Doubles<W>::of(found.under, W);
+    D most = Doubles<W>::of(found.rounding, W), by_degree;
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] == held) continue;
-        D flow{}, size{};
-        double h_flow = 0;
+        D flow;
         for (std::int64_t e = start[i]; e < start[i + 1]; ++e) {
-            if (e < stop && width > 0) {
-                const char* row =
-                    reinterpret_cast<const char*>(X.first + X.stride * ends[e + ahead]);
-                __builtin_prefetch(row);
-                if (sizeof(T) * W > 32) __builtin_prefetch(row + sizeof(T) * width - 1);
-            }
             const std::int64_t j = ends[e];
-            const double w = Weighted ? M.graph.weights[e] : 1.0;
-            const D t = as<double, W>(load_lanes<T, W>(X.first + j * X.stride, width));
-            const D term = Weighted ? w * t : t;
-            flow += term;
-            size += size_of(term);
-            if (h) h_flow += w * static_cast<double>(h[j]);
+            if (task.cold) {
+                if (M.kind[j] != held) continue;
+            } else if (e < stop) {
+                const T* const row = X + stride * ends[e + ahead];
+                __builtin_prefetch(row);
+                if (sizeof(T) == 8 && W > 4) __builtin_prefetch(row + count - 1);
+            }
+            const D t = D::of(X + j * stride, count);
+            for (int k = 0; k < D::pieces; ++k) {
+                if constexpr (Weighted) flow.v[k] += M.graph.weights[e] * t.v[k];
+                else flow.v[k] += t.v[k];
+            }
         }
-        // The sum of N terms, in any order, is off by at most N u times the sum of their sizes.
-        // The degree is such a sum too; 8 more cover the products and the last additions.
+        // The sum of N terms, in any order, is off by at most N u times the sum of their sizes,
+        // which is at most d times the largest. The degree is such a sum too; 8 more cover the
+        // products and the last additions.
         const double d = M.degrees[i], g = gauge(M, i), keep = (1 + M.leak) * d;
         const double terms = static_cast<double>(start[i + 1] - start[i] + 8);
-        const double unit = 1.01 * unit_roundoff * terms / g;
-        const D t = as<double, W>(load_lanes<T, W>(X.first + i * X.stride, width));
-        const D r = flow - keep * t;
-        const D rounding = unit * (size + size_of(keep * t));
-        over = larger_or_nan(over, r / g + rounding);
-        under = larger_or_nan(under, rounding - r / g);
-        most = larger_or_nan(most, rounding);
-        by_degree = larger_or_nan(by_degree, size_of(r) / d);
-        if (h) {
-            const double kept = keep * h[i];
-            const double rest = g + h_flow - kept;
-            const double up = rest / g + unit * (g + h_flow + kept);
-            h_over = h_over != h_over || h_over > up ? h_over : up;
-            if (Z) Z[i * lanes + width] = static_cast<float>(rest / M.pivots[i]);
+        const double unit = 1.01 * unit_roundoff * terms / g * (d + keep);
+        const D t = D::of(X + i * stride, count);
+        D z;
+        for (int k = 0; k < D::pieces; ++k) {
+            V r = flow.v[k] - keep * t.v[k];
+            if (task.packed_h && (count - 1) / D::per == k) r[(count - 1) % D::per] += g;
+            const V rounding = unit * largest.v[k];
+            const V size = r / g;
+            over.v[k] = larger_or_nan(over.v[k], size + rounding);
+            under.v[k] = larger_or_nan(under.v[k], rounding - size);
+            most.v[k] = larger_or_nan(most.v[k], rounding);
+            by_degree.v[k] = larger_or_nan(by_degree.v[k], size_of(r) / d);
+            z.v[k] = r / M.pivots[i];
         }
-        if (Z) {
-            for (int l = 0; l < width; ++l) {
-                Z[i * lanes + l] = static_cast<float>(r[l] / M.pivots[i] / scale[l]);
+        if (task.Z) {
+            float* const row = task.Z + i * task.lanes;
+            for (int l = 0; l < task.columns; ++l) {
+                row[l] = static_cast<float>(z[l] * task.inverse_scale[l]);
             }
+            if (task.packed_h) row[task.columns] = static_cast<float>(z[count - 1]);
         }
     }
     std::memcpy(found.over, &over, sizeof over);
     std::memcpy(found.under, &under, sizeof under);
     std::memcpy(found.rounding, &most, sizeof most);
-    found.over[max_width] = h_over;
-    for (int l = 0; l < width; ++l) {
+    for (int l = 0; l < count - task.packed_h; ++l) {
         const double b = by_degree[l];
         found.relative = found.relative > b ? found.relative : b;
     }
@@ -241,16 +281,13 @@ void any_advance(const Operator& M, const Vectors& x, const float* from, const C
     ISOTHERM_BY_WIDTH(x.width, (advance<T, W>(M, x, from, X, h, step, beta, first, last)))
 }
 template <class T>
-void any_residual(const Operator& M, const Columns<const T>& X, const float* h,
-                  const double* scale, float* Z, int lanes, std::int64_t first, std::int64_t last,
+void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, std::int64_t last,
                   Imbalance& found) {
-    const int width = width_for(X.count);
+    const int width = width_for(task.count);
     if (M.graph.weights) {
-        ISOTHERM_BY_WIDTH(
-            width, (residual<T, W, true>(M, X, h, scale, Z, lanes, first, last, found)))
+        ISOTHERM_BY_WIDTH(width, (residual<T, W, true>(M, task, first, last, found)))
     } else {
-        ISOTHERM_BY_WIDTH(
-            width, (residual<T, W, false>(M, X, h, scale, Z, lanes, first, last, found)))
+        ISOTHERM_BY_WIDTH(width, (residual<T, W, false>(M, task, first, last, found)))
     }
 }
 

@@ -50,12 +50,26 @@ struct Columns {
 };
 
 // What a certificate needs to know of residuals r: maxima over free nodes, in units of the gauge,
-// for each lane and, in the last place, for h. `rounding` bounds the rounding of r itself.
+// for each lane. `rounding` bounds the rounding of r itself.
 struct Imbalance {
-    double over[max_width + 1];   // r + rounding
-    double under[max_width + 1];  // −r + rounding
-    double rounding[max_width + 1];
+    double over[max_width];   // r + rounding
+    double under[max_width];  // −r + rounding
+    double rounding[max_width];
     double relative;  // |r| / d over all lanes but that of h
+};
+
+// Of which columns residuals are wanted, and where to.
+template <class T>
+struct Task {
+    const T* X;           // float: rows packed as those of P; double: rows of X itself
+    std::int64_t stride;  // of double rows
+    int count;
+    bool packed_h;  // the last of them is h
+    bool cold;      // X is 0 at free nodes
+    const double* largest;        // size of each column, max_width of them
+    const double* inverse_scale;  // of each column
+    float* Z;                     // receives r / pivots; null: not wanted
+    int lanes, columns;           // of Z, and how many of its lanes are columns
 };
 
 // Each works on rows [first, last) and adds to, or raises, the sums and maxima it is given.
@@ -77,13 +91,11 @@ struct Kernels {
     void (*advance_d)(const Operator&, const Vectors&, const float* from, const Columns<double>&,
                       float* h, const double* step, const float* beta, std::int64_t first,
                       std::int64_t last);
-    // r = A X − (1 + τ) D X and gauge + (A − (1 + τ) D) h, in double;  Z = r / (pivots · scale)
-    void (*residual_f)(const Operator&, const Columns<const float>&, const float* h,
-                       const double* scale, float* Z, int lanes, std::int64_t first,
-                       std::int64_t last, Imbalance&);
-    void (*residual_d)(const Operator&, const Columns<const double>&, const float* h,
-                       const double* scale, float* Z, int lanes, std::int64_t first,
-                       std::int64_t last, Imbalance&);
+    // r = A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double
+    void (*residual_f)(const Operator&, const Task<float>&, std::int64_t first, std::int64_t last,
+                       Imbalance&);
+    void (*residual_d)(const Operator&, const Task<double>&, std::int64_t first, std::int64_t last,
+                       Imbalance&);
 };
 
 const Kernels& kernels_plain();
