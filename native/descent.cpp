@@ -193,7 +193,7 @@ Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, con
 
 // Leaves the preconditioned residual in V.
 void Descent::precondition_residual(double* rz) {
-    factor_->solve(x_, problem_.M(), problem_.threads());
+    factor_->solve(x_, problem_.M(), problem_.kernels(), problem_.threads(), room_);
     Sums sums(problem_.n_chunks());
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
         problem_.kernels().dot(problem_.M(), x_, first, last, sums.part(chunk));

@@ -84,7 +84,7 @@ private:
 
     const Problem& problem_;
     Vectors x_{};
-    Buffer<float> P_, Z_, V_;
+    Buffer<float> P_, Z_, V_, room_;
     std::shared_ptr<const Factor> factor_;
     double rz_[max_width] = {};
     double scale_[max_width + 1] = {};

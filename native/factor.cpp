@@ -206,45 +206,22 @@ Factor::Factor(const Operator& M) {
     for (std::int32_t& row : rows_) row = place[row];
 }
 
-template <int G>
-void Factor::solve_lanes(const Vectors& x, const Operator& M, int first, int count) const {
-    const auto n = static_cast<std::int64_t>(order_.size());
-    Buffer<float> y(n * G);
-    for (std::int64_t k = 0; k < n; ++k) {
-        const std::int64_t i = order_[k];
-        const float mass = static_cast<float>(M.pivots[i] / M.largest_pivot);
-        for (int l = 0; l < count; ++l) y[k * G + l] = mass * x.Z[i * x.lanes + first + l];
-    }
-    for (std::int64_t k = 0; k < n; ++k) {
-        float own[G];
-        for (int l = 0; l < G; ++l) own[l] = y[k * G + l];
-        for (std::int64_t e = start_[k]; e < start_[k + 1]; ++e) {
-            float* const below = y.get() + std::int64_t{rows_[e]} * G;
-            for (int l = 0; l < G; ++l) below[l] += shares_[e] * own[l];
-        }
-        for (int l = 0; l < G; ++l) y[k * G + l] = own[l] * inverse_pivots_[k];
-    }
-    for (std::int64_t k = n; k-- > 0;) {
-        float own[G];
-        for (int l = 0; l < G; ++l) own[l] = y[k * G + l];
-        for (std::int64_t e = start_[k]; e < start_[k + 1]; ++e) {
-            const float* const below = y.get() + std::int64_t{rows_[e]} * G;
-            for (int l = 0; l < G; ++l) own[l] += shares_[e] * below[l];
-        }
-        for (int l = 0; l < G; ++l) y[k * G + l] = own[l];
-    }
-    for (std::int64_t k = 0; k < n; ++k) {
-        const std::int64_t i = order_[k];
-        for (int l = 0; l < count; ++l) x.V[i * x.lanes + first + l] = y[k * G + l];
-    }
-}
-
-void Factor::solve(const Vectors& x, const Operator& M, int threads) const {
+void Factor::solve(const Vectors& x, const Operator& M, const Kernels& kernels, int threads,
+                   Buffer<float>& room) const {
+    const Triangle triangle{static_cast<std::int64_t>(order_.size()),
+                            order_.data(),
+                            start_.data(),
+                            rows_.data(),
+                            shares_.data(),
+                            inverse_pivots_.data()};
     // Substitution goes node by node, but the lanes are independent of each other.
-    const int group = x.lanes > 8 ? 8 : 4;
-    for_pieces(threads, x.lanes, group, [&](std::int64_t first, std::int64_t last) {
-        const int from = static_cast<int>(first), count = static_cast<int>(last - first);
-        group == 8 ? solve_lanes<8>(x, M, from, count) : solve_lanes<4>(x, M, from, count);
+    const int group = x.lanes > 8 ? 8 : 4, groups = (x.lanes + group - 1) / group;
+    const std::int64_t size = triangle.n * group;
+    if (!room.get()) room = Buffer<float>(size * groups);
+    for_chunks(threads, groups, [&](std::int64_t g) {
+        const int lane = static_cast<int>(g) * group;
+        kernels.substitute(M, x, triangle, lane, std::min(group, x.lanes - lane), group,
+                           room.get() + g * size);
     });
 }
 

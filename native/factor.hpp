@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "buffer.hpp"
 #include "kernels.hpp"
 
 namespace isotherm {
@@ -19,17 +20,15 @@ public:
     // Deterministic: the draws come from a generator of its own with a fixed seed.
     explicit Factor(const Operator& M);
 
-    // V = C⁻¹ (pivots Z) on moving nodes, in units in which the largest pivot is 1.
-    void solve(const Vectors& x, const Operator& M, int threads) const;
+    // V = C⁻¹ (pivots Z) on moving nodes, in units in which the largest pivot is 1. `room` is
+    // made on first use and for vectors of the same shape only.
+    void solve(const Vectors& x, const Operator& M, const Kernels& kernels, int threads,
+               Buffer<float>& room) const;
 
     std::int64_t n_entries() const { return static_cast<std::int64_t>(rows_.size()); }
 
 private:
-    template <int G>
-    void solve_lanes(const Vectors& x, const Operator& M, int first, int count) const;
-
-    // C = (I − L) diag(pivots) (I − L)ᵀ. Column k of L belongs to node order_[k]; rows are
-    // numbered in the order of elimination, too.
+    // See Triangle.
     std::vector<std::int32_t> order_;
     std::vector<std::int64_t> start_;
     std::vector<std::int32_t> rows_;

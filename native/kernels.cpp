@@ -127,6 +127,43 @@ void dot(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t l
     flush<W>(sum, dots, x.lanes);
 }
 
+template <int G>
+void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane, int count,
+                float* y) {
+    using V = Vec<float, G>;
+    constexpr std::int64_t rows_ahead = 8;
+    const std::int64_t stop = C.start[C.n] - rows_ahead;
+    const auto at = [&](std::int64_t k) { return y + k * G; };
+    for (std::int64_t k = 0; k < C.n; ++k) {
+        const std::int64_t i = C.order[k];
+        const float mass = static_cast<float>(M.pivots[i] / M.largest_pivot);
+        V v{};
+        for (int l = 0; l < count; ++l) v[l] = mass * x.Z[i * x.lanes + lane + l];
+        std::memcpy(at(k), &v, sizeof v);
+    }
+    for (std::int64_t k = 0; k < C.n; ++k) {
+        V own = load_row<float, G>(at(k));
+        for (std::int64_t e = C.start[k]; e < C.start[k + 1]; ++e) {
+            if (e < stop) __builtin_prefetch(at(C.rows[e + rows_ahead]), 1);
+            const V below = load_row<float, G>(at(C.rows[e])) + C.shares[e] * own;
+            std::memcpy(at(C.rows[e]), &below, sizeof below);
+        }
+        own *= C.inverse_pivots[k];
+        std::memcpy(at(k), &own, sizeof own);
+    }
+    for (std::int64_t k = C.n; k-- > 0;) {
+        V own[2] = {load_row<float, G>(at(k)), V{}};
+        for (std::int64_t e = C.start[k]; e < C.start[k + 1]; ++e) {
+            if (e >= rows_ahead) __builtin_prefetch(at(C.rows[e - rows_ahead]));
+            own[e & 1] += C.shares[e] * load_row<float, G>(at(C.rows[e]));
+        }
+        const V v = own[0] + own[1];
+        std::memcpy(at(k), &v, sizeof v);
+        float* const row = x.V + std::int64_t{C.order[k]} * x.lanes + lane;
+        for (int l = 0; l < count; ++l) row[l] = v[l];
+    }
+}
+
 template <class T, int W>
 void advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X, float* h,
              const double* step, const float* beta, std::int64_t first, std::int64_t last) {
@@ -274,6 +311,10 @@ void any_dot(const Operator& M, const Vectors& x, std::int64_t first, std::int64
              double* dots) {
     ISOTHERM_BY_WIDTH(x.width, (dot<W>(M, x, first, last, dots)))
 }
+void any_substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane, int count,
+                    int group, float* y) {
+    group == 8 ? substitute<8>(M, x, C, lane, count, y) : substitute<4>(M, x, C, lane, count, y);
+}
 template <class T>
 void any_advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
                  float* h, const double* step, const float* beta, std::int64_t first,
@@ -298,8 +339,8 @@ void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, st
 
 constexpr Kernels table = {
     ISOTHERM_TEXT(ISOTHERM_KERNELS), any_product,          any_descend,
-    any_dot,                         any_advance<float>,   any_advance<double>,
-    any_residual<float>,             any_residual<double>,
+    any_dot,                         any_substitute,       any_advance<float>,
+    any_advance<double>,             any_residual<float>,  any_residual<double>,
 };
 
 }  // namespace

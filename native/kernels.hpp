@@ -49,6 +49,17 @@ struct Columns {
     int count;
 };
 
+// C = (I − L) diag(pivots) (I − L)ᵀ, see factor.hpp. Column k of L belongs to node order[k]; rows
+// are numbered in that order, too.
+struct Triangle {
+    std::int64_t n;
+    const std::int32_t* order;
+    const std::int64_t* start;
+    const std::int32_t* rows;
+    const float* shares;
+    const float* inverse_pivots;
+};
+
 // What a certificate needs to know of residuals r: maxima over free nodes, in units of the gauge,
 // for each lane. `rounding` bounds the rounding of r itself.
 struct Imbalance {
@@ -84,6 +95,10 @@ struct Kernels {
     // dots += Z · pivots V, with V the preconditioned residual
     void (*dot)(const Operator&, const Vectors&, std::int64_t first, std::int64_t last,
                 double* dots);
+    // V = C⁻¹ (pivots Z) for `count` lanes from `lane` on, at most `group` (4 or 8) of them; y has
+    // room for `group` numbers per moving node
+    void (*substitute)(const Operator&, const Vectors&, const Triangle&, int lane, int count,
+                       int group, float* y);
     // X += step P, h += step P;  P = from + beta P, with from = Z or V
     void (*advance_f)(const Operator&, const Vectors&, const float* from, const Columns<float>&,
                       float* h, const double* step, const float* beta, std::int64_t first,
