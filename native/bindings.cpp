@@ -193,9 +193,10 @@ nb::tuple imbalance(const BoundProblem& bound, const Matrix<const double>& X, in
     const int count = static_cast<int>(largest.shape(0));
     const auto columns = bound.columns<const double>(X, first, count);
     double sizes[max_width] = {};
+    const double none[max_width] = {};
     std::copy(largest.data(), largest.data() + count, sizes);
     const Task<double> task{columns.first, columns.stride, count,   false, false,
-                            sizes,         nullptr,        nullptr, 0,     0};
+                            sizes,         none,           nullptr, 0,     0};
     return as_tuple(unlocked([&] { return bound.problem.imbalance<double>(task); }), count, false);
 }
 

@@ -165,11 +165,12 @@ template <class T>
 Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, const double* largest,
                          bool cold) {
     stale_ = true;
-    double inverse[max_width] = {}, sizes[max_width] = {};
+    double inverse[max_width + 1] = {}, sizes[max_width] = {};
     for (int l = 0; l < x_.columns; ++l) {
         scale_[l] = scale[l];
         inverse[l] = 1 / scale[l];
     }
+    inverse[x_.columns] = 1.0;
     scale_[x_.columns] = 1.0;  // of h
     const int count = x_.columns + x_.hidden;
     std::copy(largest, largest + count, sizes);
@@ -180,7 +181,7 @@ Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, con
         pack(X, count, packed_h ? h : nullptr);
         if (packed_h) sizes[count] = *std::max_element(h, h + problem_.M().graph.n_nodes);
         found = problem_.imbalance<float>({x_.P, 0, count + packed_h, packed_h, cold, sizes,
-                                           inverse, x_.Z, x_.lanes, x_.columns});
+                                           inverse, x_.Z, x_.lanes, x_.columns + packed_h});
     } else {
         found = problem_.imbalance<double>(
             {X.first, X.stride, count, false, cold, sizes, inverse, x_.Z, x_.lanes, x_.columns});

@@ -23,6 +23,22 @@ struct Row {
     explicit Row(std::size_t n) : score(n), error(n), doubt(n) {}
 };
 
+// The greatest of what the classes have, for a bound that is quickly found.
+struct Worst {
+    double column = 0, slope = 0, growth = 0, offset = 0;
+    explicit Worst(const Rule& rule) {
+        for (int k = 0; k < rule.n_classes; ++k) {
+            column = std::max(column, rule.column[k]);
+            slope = std::max(slope, rule.slope[k]);
+            growth = std::max(growth, rule.growth[k]);
+            offset = std::max(offset, rule.offset[k]);
+        }
+    }
+    double error(double node, double largest_score) const {
+        return slope * node * column + growth * largest_score + offset;
+    }
+};
+
 // The first class, of those that may be the best, than which no other is surely warmer.
 template <class T>
 std::int64_t break_tie(const Rule& rule, const T* t, const Row& row, double least) {
@@ -37,39 +53,53 @@ std::int64_t break_tie(const Rule& rule, const T* t, const Row& row, double leas
     return 0;
 }
 
+// A free node whose lead is not obvious: returns its excess.
 template <class T>
-double judge_node(const Rule& rule, const T* t, std::int64_t i, const Verdict& out, Row& row) {
-    const std::int64_t own = rule.seeds[i];
-    const bool has = t[0] == t[0];
+double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, double margin,
+                     const Verdict& out, Row& row) {
     const double node = node_error(rule, i);
-    int best = 0;
-    double most_doubt = 0;
+    double most_doubt = 0, rival_most = -infinity;
     for (int k = 0; k < rule.n_classes; ++k) {
-        row.score[k] = (t[k] - rule.shift[k]) / rule.scale[k];
         row.doubt[k] = std::min(node * rule.column[k], rule.span[k]);
         row.error[k] = rule.slope[k] * row.doubt[k] + rule.growth[k] * std::fabs(row.score[k]) +
                        rule.offset[k];
         most_doubt = std::max(most_doubt, row.doubt[k]);
-        if (row.score[k] > row.score[best]) best = k;
+        if (k != best) rival_most = std::max(rival_most, row.score[k] + row.error[k]);
     }
-    double rival = -infinity, rival_most = -infinity;
-    for (int k = 0; k < rule.n_classes; ++k) {
-        if (k == best) continue;
-        rival = std::max(rival, row.score[k]);
-        rival_most = std::max(rival_most, row.score[k] + row.error[k]);
-    }
-    const double least = row.score[best] - row.error[best];
-    const double margin = row.score[best] - rival, lead = least - rival_most;
-    const bool certified = own >= 0 || !has || lead > 0 || rule.n_classes == 1;
+    const double least = row.score[best] - row.error[best], lead = least - rival_most;
     const double inaccuracy = std::max(most_doubt, rule.mean_error) / rule.tol;
-    const bool tied = !certified && inaccuracy <= 1 && std::isfinite(lead);
-    out.codes[i] = own >= 0 ? own : !has ? -1 : tied ? break_tie(rule, t, row, least) : best;
-    out.margins[i] = has ? margin : std::numeric_limits<double>::quiet_NaN();
-    out.certified[i] = certified;
-    out.tied[i] = tied;
-    if (certified || tied) return 0;
+    out.certified[i] = lead > 0;
+    out.tied[i] = !(lead > 0) && inaccuracy <= 1 && std::isfinite(lead);
+    if (out.tied[i]) out.codes[i] = break_tie(rule, t, row, least);
+    if (out.certified[i] || out.tied[i]) return 0;
     const double to_certify = margin > 0 ? (margin - lead) / margin : infinity;
     return std::max(std::min(to_certify, inaccuracy), 1 + 1e-9);
+}
+
+template <class T>
+double judge_node(const Rule& rule, const Worst& worst, const T* t, std::int64_t i,
+                  const Verdict& out, Row& row) {
+    int best = 0;
+    double rival = -infinity, largest = 0;
+    for (int k = 0; k < rule.n_classes; ++k) {
+        row.score[k] = (t[k] - rule.shift[k]) / rule.scale[k];
+        largest = std::max(largest, std::fabs(row.score[k]));
+        if (k > 0 && row.score[k] > row.score[best]) {
+            rival = row.score[best];
+            best = k;
+        } else if (k > 0) {
+            rival = std::max(rival, row.score[k]);
+        }
+    }
+    const double margin = row.score[best] - rival;
+    const std::int64_t own = rule.seeds[i];
+    const bool has = t[0] == t[0];
+    out.codes[i] = own >= 0 ? own : has ? best : -1;
+    out.margins[i] = has ? margin : std::numeric_limits<double>::quiet_NaN();
+    out.tied[i] = false;
+    out.certified[i] = own >= 0 || !has || rule.n_classes == 1 ||
+                       margin > 2 * worst.error(node_error(rule, i), largest);
+    return out.certified[i] ? 0 : judge_closely(rule, t, i, best, margin, out, row);
 }
 
 }  // namespace
@@ -77,16 +107,17 @@ double judge_node(const Rule& rule, const T* t, std::int64_t i, const Verdict& o
 template <class T>
 double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads) {
     double excess = 0;
+    const Worst worst(rule);
     std::mutex mutex;
     for_pieces(threads, rule.n_nodes, nodes_per_chunk, [&](std::int64_t first, std::int64_t last) {
         Row row(static_cast<std::size_t>(rule.n_classes));
-        double worst = 0;
+        double most = 0;
         for (std::int64_t i = first; i < last; ++i) {
             const T* const t = temperatures + i * rule.n_classes;
-            worst = std::max(worst, judge_node(rule, t, i, verdict, row));
+            most = std::max(most, judge_node(rule, worst, t, i, verdict, row));
         }
         const std::lock_guard<std::mutex> guard(mutex);
-        excess = std::max(excess, worst);
+        excess = std::max(excess, most);
     });
     return excess;
 }

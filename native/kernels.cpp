@@ -227,6 +227,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
     const std::int64_t stride = sizeof(T) == 4 ? W : task.stride;
     const int count = task.count;  // with the lane of h, if that is packed, too
     const D largest = Doubles<W>::of(task.largest, W);
+    const D inverse_scale = Doubles<W>::of(task.inverse_scale, W);
     D over = Doubles<W>::of(found.over, W), under = Doubles<W>::of(found.under, W);
     D most = Doubles<W>::of(found.rounding, W), by_degree;
     for (std::int64_t i = first; i < last; ++i) {
@@ -253,25 +254,22 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         const double d = M.degrees[i], g = gauge(M, i), keep = (1 + M.leak) * d;
         const double terms = static_cast<double>(start[i + 1] - start[i] + 8);
         const double unit = 1.01 * unit_roundoff * terms / g * (d + keep);
+        const double by_g = 1 / g, by_d = 1 / d, by_pivot = 1 / M.pivots[i];
         const D t = D::of(X + i * stride, count);
-        D z;
         for (int k = 0; k < D::pieces; ++k) {
             V r = flow.v[k] - keep * t.v[k];
             if (task.packed_h && (count - 1) / D::per == k) r[(count - 1) % D::per] += g;
             const V rounding = unit * largest.v[k];
-            const V size = r / g;
+            const V size = by_g * r;
             over.v[k] = larger_or_nan(over.v[k], size + rounding);
             under.v[k] = larger_or_nan(under.v[k], rounding - size);
             most.v[k] = larger_or_nan(most.v[k], rounding);
-            by_degree.v[k] = larger_or_nan(by_degree.v[k], size_of(r) / d);
-            z.v[k] = r / M.pivots[i];
-        }
-        if (task.Z) {
-            float* const row = task.Z + i * task.lanes;
-            for (int l = 0; l < task.columns; ++l) {
-                row[l] = static_cast<float>(z[l] * task.inverse_scale[l]);
+            by_degree.v[k] = larger_or_nan(by_degree.v[k], by_d * size_of(r));
+            if (task.Z) {
+                const auto z = as<float, D::per>(by_pivot * r * inverse_scale.v[k]);
+                store_lanes<float, D::per>(task.Z + i * task.lanes + k * D::per, z,
+                                           task.Z_lanes - k * D::per);
             }
-            if (task.packed_h) row[task.columns] = static_cast<float>(z[count - 1]);
         }
     }
     std::memcpy(found.over, &over, sizeof over);

@@ -78,9 +78,9 @@ struct Task {
     bool packed_h;  // the last of them is h
     bool cold;      // X is 0 at free nodes
     const double* largest;        // size of each column, max_width of them
-    const double* inverse_scale;  // of each column
+    const double* inverse_scale;  // of each column, likewise
     float* Z;                     // receives r / pivots; null: not wanted
-    int lanes, columns;           // of Z, and how many of its lanes are columns
+    int lanes, Z_lanes;           // of a row of Z, and how many of these are written
 };
 
 // Each works on rows [first, last) and adds to, or raises, the sums and maxima it is given.

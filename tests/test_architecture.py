@@ -13,6 +13,7 @@ ROOT = Path(isotherm.__file__).parent
 ORDER = [
     "errors",
     "rounding",
+    "compiled",
     "graph",
     "labels",
     "dirichlet",

@@ -8,12 +8,11 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from isotherm.decision import Means, scores
 from isotherm.errors import LabelError, ParameterError
 from isotherm.graph import Graph
-from isotherm.graph.weights import small_indices
+from isotherm.graph.rows import rows_from_edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,8 +176,7 @@ class BlockModel:
             rows.append(starts[k] + i)
             columns.append(starts[k + 1] + j)
         i, j = np.concatenate(rows), np.concatenate(columns)
-        half = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
-        return Graph(small_indices(half + half.T.tocsr())), self.labels
+        return Graph(rows_from_edges(n, i, j, None)), self.labels
 
 
 def _as_counts(values: Sequence[int], what: str) -> NDArray[Any]:

@@ -117,8 +117,14 @@ def scores(temperatures: NDArray[Any], means: Means, decision: str = "centered")
     >>> scores(T, means, "centered").argmax(axis=1).tolist()
     [1]
     """
+    shift, scale = shift_and_scale(means, decision)
+    return (temperatures - shift) / scale
+
+
+def shift_and_scale(means: Means, decision: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What a decision does to each class; the scale is never 0."""
     shift, scale = choose_decision(decision)(means)
-    return (temperatures - shift) / np.where(scale == 0, 1, scale)
+    return shift, np.where(scale == 0, 1, scale)
 
 
 def winners(scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -127,26 +133,33 @@ def winners(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.where(has, np.nan_to_num(scores).argmax(axis=1), UNKNOWN)
 
 
-def score_errors(
-    temperatures: NDArray[np.float64],
-    errors: NDArray[np.float64],
-    means: Means,
-    mean_errors: Means,
-    decision: str,
-) -> NDArray[np.float64]:
-    """Bound on the error of each score, from those of temperatures and means.
+@dataclass(frozen=True, eq=False)
+class ScoreErrors:
+    """Bound ``slope · E + growth · |score| + offset`` on the error of a score, E that of T.
+
+    Arrays of shape (K,); infinite offsets where the scale of a class may be zero as far as is
+    known.
+    """
+
+    slope: NDArray[np.float64]
+    growth: NDArray[np.float64]
+    offset: NDArray[np.float64]
+
+    def __call__(
+        self, scores: NDArray[np.float64], errors: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The bound for scores of temperatures with these errors, all of shape (n, K)."""
+        return np.asarray(self.slope * errors + self.growth * np.abs(scores) + self.offset)
+
+
+def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors:
+    """How errors of temperatures and means become errors of scores.
 
     Parameters
     ----------
-    temperatures, errors : arrays of shape (n, K)
     means, mean_errors : Means
         ``mean_errors`` bounds the error of each of the ``means``.
     decision : str
-
-    Returns
-    -------
-    array of shape (n, K)
-        Infinite for a class whose scale may be zero as far as is known.
     """
     rule = choose_decision(decision)
     shift, scale = rule(means)
@@ -157,14 +170,16 @@ def score_errors(
     scale_error = np.max([np.abs(s - scale) for _, s in extremes], axis=0)
     least = np.min([s for _, s in extremes], axis=0)
 
-    size = np.abs(scores(temperatures, means, decision))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # s − s* = [(T − T*) − (shift − shift*) + s (scale* − scale)] / scale*
-        bound = (errors + shift_error + size * scale_error) / least
+    # s − s* = [(T − T*) − (shift − shift*) + s (scale* − scale)] / scale*
     unscaled = (scale == 0) & (scale_error == 0)
-    bound = np.where(unscaled, errors + shift_error, np.where(least > 0, bound, np.inf))
-    rounding = 16 * UNIT_ROUNDOFF * (size + np.abs(shift) / np.where(scale > 0, scale, 1))
-    return np.asarray(bound + rounding)
+    divisor = np.where(unscaled, 1.0, np.where(least > 0, least, 1.0))
+    offset = np.where(unscaled | (least > 0), shift_error / divisor, np.inf)
+    rounding = 16 * UNIT_ROUNDOFF
+    return ScoreErrors(
+        (1 + rounding) / divisor,
+        scale_error / divisor * (1 + rounding) + rounding,
+        offset * (1 + rounding) + rounding * np.abs(shift) / np.where(scale > 0, scale, 1),
+    )
 
 
 def probabilities(scores: NDArray[np.float64], spread: float) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.compiled import core, n_threads
 from isotherm.errors import LabelError, ParameterError
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class DirichletProblem:
     ----------
     boundary, free, unreached : int arrays
         Positions, each sorted; together every node once.
+    is_free, is_unreached : bool arrays of shape (n,)
+        The same as masks.
     values : array of shape (s, k)
         Y, in the order of `boundary`.
 
@@ -82,10 +85,24 @@ class DirichletProblem:
         self.leak = check_leak(leak)
         boundary = np.asarray(boundary)
         self.boundary, self.values = _merged(graph, boundary, _as_values(values, len(boundary)))
-        kind = np.isin(graph.components, graph.components[self.boundary]).astype(np.int8)
-        kind[self.boundary] = 2
-        self.free = np.flatnonzero(kind == 1)
-        self.unreached = np.flatnonzero(kind == 0)
+        self.is_unreached = ~_reached(graph, self.boundary)
+        self.is_free = ~self.is_unreached
+        self.is_free[self.boundary] = False
+
+    @cached_property
+    def free(self) -> NDArray[np.intp]:
+        """Positions of the free nodes that heat reaches."""
+        return np.flatnonzero(self.is_free)
+
+    @cached_property
+    def unreached(self) -> NDArray[np.intp]:
+        """Positions of the free nodes that it does not reach."""
+        return np.flatnonzero(self.is_unreached)
+
+    @cached_property
+    def n_free(self) -> int:
+        """Number of free nodes that heat reaches."""
+        return int(np.count_nonzero(self.is_free))
 
     @property
     def n_columns(self) -> int:
@@ -99,6 +116,15 @@ class DirichletProblem:
         if self.leak > 0:  # heat is lost to surroundings at temperature 0
             low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
         return low, high
+
+    @cached_property
+    def one_hot(self) -> bool:
+        """Whether the columns are classes: one 1 in each row of Y, no leak.
+
+        The temperatures of a node then add up to 1.
+        """
+        is_zero_or_one = ((self.values == 0) | (self.values == 1)).all()
+        return bool(self.leak == 0 and is_zero_or_one and (self.values.sum(axis=1) == 1).all())
 
     # --- the split: A_FF, A_FS and what they make ---------------------------------------------
 
@@ -122,41 +148,59 @@ class DirichletProblem:
         return self._rows[:, self.free]
 
     @cached_property
-    def _outer(self) -> sparse.csr_array:
+    def outer(self) -> sparse.csr_array:
+        """Weights A_FS from free nodes to the boundary."""
         return self._rows[:, self.boundary]
 
     @cached_property
     def sources(self) -> NDArray[np.float64]:
         """The right-hand sides B = A_FS Y, shape (n_F, k)."""
-        return np.asarray(self._outer @ self.values)
-
-    @cached_property
-    def source_sizes(self) -> NDArray[np.float64]:
-        """A_FS |Y|: what the right-hand sides would be if nothing in them cancelled."""
-        if (self.values >= 0).all():
-            return self.sources
-        return np.asarray(self._outer @ np.abs(self.values))
+        return np.asarray(self.outer @ self.values)
 
     @cached_property
     def exits(self) -> NDArray[np.float64]:
         """Weight by which each free node loses heat for good: A_FS 1 + τ d_F."""
-        exits = self._outer @ np.ones(len(self.boundary))
+        exits = self.outer @ np.ones(len(self.boundary))
         return np.asarray(exits + self.leak * self.degrees)
 
-    # --- reassembly ---------------------------------------------------------------------------
+    # --- arrays over all nodes ----------------------------------------------------------------
 
-    def assemble(
-        self,
-        free: NDArray[np.float64],
-        boundary: NDArray[np.float64] | float,
-        unreached: float = np.nan,
-    ) -> NDArray[np.float64]:
-        """One array over all nodes from what is known of the free ones and the boundary."""
-        whole = np.empty((self.graph.n_nodes, *free.shape[1:]))
-        whole[self.free] = free
-        whole[self.boundary] = boundary
-        whole[self.unreached] = unreached
+    def start(
+        self, dtype: Any = np.float64, warm: NDArray[Any] | None = None
+    ) -> NDArray[np.floating[Any]]:
+        """Temperatures to start from, of shape (n, k).
+
+        The boundary's at the boundary and NaN at unreached nodes, for good; at free nodes 0, or
+        those of `warm` where it has any.
+        """
+        shape = (self.graph.n_nodes, self.n_columns)
+        X: NDArray[np.floating[Any]]
+        if warm is None:
+            X = np.zeros(shape, dtype)
+        else:
+            X = np.array(warm, dtype).reshape(shape)
+            np.nan_to_num(X, copy=False, nan=0.0)
+        X[self.boundary] = self.values
+        X[self.is_unreached] = np.nan
+        return X
+
+    def over_nodes(self, free: float) -> NDArray[np.float64]:
+        """A number at all free nodes, 0 on the boundary, NaN at unreached nodes."""
+        whole = np.full(self.graph.n_nodes, free)
+        whole[self.boundary] = 0.0
+        whole[self.is_unreached] = np.nan
         return whole
+
+
+def _reached(graph: Graph, boundary: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Nodes with a path to the boundary, and the boundary."""
+    rows = graph.rows
+    if not rows.compiled:
+        return np.isin(graph.components, graph.components[boundary])
+    marked = np.zeros(graph.n_nodes, dtype=np.uint8)
+    marked[boundary] = 1
+    core.reach(rows.start, rows.ends, marked, n_threads())
+    return marked.view(np.bool_)
 
 
 def check_leak(leak: Any) -> float:

@@ -9,22 +9,25 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
-from isotherm.classifier.verdict import Settling, Verdict, judge
+from isotherm.classifier.verdict import Verdict, judge
 from isotherm.decision import choose_decision, probabilities, score_spread, scores, winners
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
 from isotherm.labels import UNKNOWN, decode_labels, encode_labels, number_classes
+from isotherm.solvers import Warm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.decision import Means
-    from isotherm.solvers import Solution
+    from isotherm.engines.operator import Engine
+    from isotherm.solvers import Certificate
     from isotherm.solvers.method import Solver
 
 STOPS = ("tolerance", "labels")
+STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
 
 class DirichletClassifier(ClassifierMixin, DirichletEstimator):
@@ -44,11 +47,14 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
     stop : {"tolerance", "labels"}
         ``"labels"`` stops sooner: as soon as no label could change any more, ties aside.
     solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
-    engine : {"auto", "scipy"}
+    engine : {"auto", "native", "scipy"} or engine object
     unreached : {"abstain", "zero"}
         Free nodes in components without seeds have no temperature. ``"abstain"``: they get no
         label (−1, NaN or None by the type of the labels) and are left out of the means.
         ``"zero"``: the paper's algorithm taken literally, with temperature 0 in all problems.
+    warm_start : bool
+        Start from the temperatures of the last fit, if that was of the same nodes: quicker when
+        a few labels or edges changed. What is proven does not depend on it.
 
     Attributes
     ----------
@@ -58,7 +64,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
     labels_ : array of shape (n,)
         Labels of all nodes; a seed keeps its own.
     temperatures_, scores_ : arrays of shape (n, K)
-        NaN at unreached nodes if these abstain.
+        NaN at unreached nodes if these abstain. Temperatures are float32 where that holds `tol`.
     mean_temperatures_ : array of shape (K,)
         Over all nodes that have a temperature, equation (5).
     margins_ : array of shape (n,)
@@ -86,9 +92,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
     classes_: NDArray[Any]
     labels_: NDArray[Any]
     mean_temperatures_: NDArray[np.float64]
-    scores_: NDArray[np.float64]
     margins_: NDArray[np.float64]
-    status_: NDArray[np.str_]
     certified_: NDArray[np.bool_]
 
     def __init__(
@@ -99,8 +103,9 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         tol: float = 1e-6,
         stop: Literal["tolerance", "labels"] = "tolerance",
         solver: str | Solver = "auto",
-        engine: str = "auto",
+        engine: str | Engine = "auto",
         unreached: Literal["abstain", "zero"] = "abstain",
+        warm_start: bool = False,
     ) -> None:
         self.decision = decision
         self.leak = leak
@@ -109,6 +114,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         self.solver = solver
         self.engine = engine
         self.unreached = unreached
+        self.warm_start = warm_start
 
     def fit(self, graph: Any, labels: Any) -> Self:
         """Find the labels of all nodes.
@@ -139,35 +145,59 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         values = np.equal.outer(codes[seeds], np.arange(len(classes)))
         problem = DirichletProblem(graph, seeds, values, leak=self.leak)
 
-        def verdict(solution: Solution, nodes: NDArray[np.intp] | None = None) -> Verdict:
-            return judge(
-                self._temperatures(solution),
-                solution.certificate,
-                codes,
-                decision=self.decision,
-                tol=self.tol,
-                nodes=nodes,
-            )
+        def judged(X: NDArray[Any], certificate: Certificate) -> Verdict:
+            T = self._with_unreached(X, problem.is_unreached)
+            return judge(T, certificate, codes, decision=self.decision, tol=self.tol)
 
-        solution = self._solve(problem, Settling(verdict) if self.stop == "labels" else None)
+        solution = self._solve(
+            problem,
+            excess=(lambda *seen: judged(*seen).excess) if self.stop == "labels" else None,
+            warm=self._warm(graph, classes),
+        )
         self._record(graph, solution)
         self.classes_ = classes
-        self._keep(verdict(solution), codes != UNKNOWN)
+        self._keep(judged(solution.temperatures, solution.certificate), codes != UNKNOWN)
         return self
 
+    def _warm(self, graph: Graph, classes: NDArray[Any]) -> Warm | None:
+        """The last temperatures of each class; of one that is new, the share that is left."""
+        previous = self._previous(graph)
+        if previous is None:
+            return None
+        column = {label: k for k, label in enumerate(self.classes_.tolist())}
+        T = np.zeros((graph.n_nodes, len(classes)), dtype=previous.temperatures.dtype)
+        for k, label in enumerate(classes.tolist()):
+            if label in column:
+                T[:, k] = previous.temperatures[:, column[label]]
+        return Warm(T, previous.certificate.nodes)
+
     def _keep(self, verdict: Verdict, is_seed: NDArray[np.bool_]) -> None:
-        self.temperatures_ = self._temperatures(self.solution_)
+        solution = self.solution_
+        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
         self.mean_temperatures_ = verdict.means.all
-        self.scores_ = verdict.scores
         self.margins_ = verdict.margins
         self.certified_ = verdict.certified
         self.labels_ = decode_labels(verdict.codes, self.classes_)
-        self.status_ = np.select(
-            [is_seed, self.solution_.unreached, verdict.tied], [SEED, NO_HEAT, TIE], PREDICTED
-        )
+        self._status = np.full(len(is_seed), STATUS.index(PREDICTED), dtype=np.int8)
+        self._status[verdict.tied] = STATUS.index(TIE)
+        self._status[solution.unreached] = STATUS.index(NO_HEAT)
+        self._status[is_seed] = STATUS.index(SEED)
         self._decision = self.decision
         self._means: Means = verdict.means
-        self._spread = score_spread(self.scores_[self.status_ == PREDICTED])
+
+    # Made when asked for: as large as the temperatures, or larger, and often not looked at.
+
+    @property
+    def scores_(self) -> NDArray[np.float64]:
+        """Scores of the classes at each node, shape (n, K)."""
+        check_is_fitted(self, "temperatures_")
+        return np.asarray(scores(self.temperatures_, self._means, self._decision))
+
+    @property
+    def status_(self) -> NDArray[np.str_]:
+        """What became of each node, shape (n,)."""
+        check_is_fitted(self, "temperatures_")
+        return np.array(STATUS)[self._status]
 
     def predict(self, rows: Any = None) -> NDArray[Any]:
         """Labels of the fitted nodes, or of new ones.
@@ -196,8 +226,10 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
             See `predict`.
         """
         check_is_fitted(self, "temperatures_")
-        S = self.scores_ if rows is None else self._new_scores(rows)
-        P = probabilities(S, self._spread)
+        own = self.scores_
+        spread = score_spread(own[self._status == STATUS.index(PREDICTED)])
+        S = own if rows is None else self._new_scores(rows)
+        P = probabilities(S, spread)
         P[np.isnan(S[:, 0])] = self._means.seed_share
         return P
 

@@ -16,13 +16,13 @@ from isotherm.graph.weights import as_weight_matrix
 from isotherm.solvers import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.operator import Engine
     from isotherm.graph import Graph
-    from isotherm.solvers import Solution
+    from isotherm.solvers import Solution, Warm
+    from isotherm.solvers.attempt import Excess
     from isotherm.solvers.method import Solver
 
 UNREACHED = ("abstain", "zero")
@@ -35,11 +35,12 @@ class DirichletEstimator(BaseEstimator):
     leak: float
     tol: float
     solver: str | Solver
-    engine: str
+    engine: str | Engine
     unreached: str
+    warm_start: bool
 
     names_: NDArray[Any]
-    temperatures_: NDArray[np.float64]
+    temperatures_: NDArray[np.floating[Any]]
     solution_: Solution
     n_iter_: int
     _fitted_with: tuple[float, str]  # leak and rule for unreached nodes; parameters may change
@@ -53,14 +54,23 @@ class DirichletEstimator(BaseEstimator):
         return tags
 
     def _solve(
-        self, problem: DirichletProblem, excess: Callable[[Solution], float] | None = None
+        self,
+        problem: DirichletProblem,
+        *,
+        excess: Excess | None = None,
+        warm: Warm | None = None,
     ) -> Solution:
         """Solve, and turn a solve that failed into a warning with the bound it did reach."""
         if self.unreached not in UNREACHED:
             raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
         try:
             return solve(
-                problem, tol=self.tol, solver=self.solver, engine=self.engine, excess=excess
+                problem,
+                tol=self.tol,
+                solver=self.solver,
+                engine=self.engine,
+                excess=excess,
+                warm=warm,
             )
         except NotConverged as failure:
             warnings.warn(str(failure), ConvergenceWarning, stacklevel=_depth_of_caller())
@@ -74,13 +84,22 @@ class DirichletEstimator(BaseEstimator):
         self.n_iter_ = solution.n_iter
         self._fitted_with = (self.leak, self.unreached)
 
-    def _temperatures(self, solution: Solution) -> NDArray[np.float64]:
+    def _with_unreached(
+        self, T: NDArray[Any], unreached: NDArray[np.bool_]
+    ) -> NDArray[np.floating[Any]]:
         """Temperatures with the rule for unreached nodes applied: NaN or zero."""
-        if self.unreached == "abstain":
-            return solution.temperatures
-        T = solution.temperatures.copy()
-        T[solution.unreached] = 0.0
+        if self.unreached == "abstain" or not unreached.any():
+            return T
+        T = T.copy()
+        T[unreached] = 0.0
         return T
+
+    def _previous(self, graph: Graph) -> Solution | None:
+        """The last solution, if a fit may start from it."""
+        found = getattr(self, "solution_", None)
+        if not self.warm_start or found is None or len(found.unreached) != graph.n_nodes:
+            return None
+        return found if np.array_equal(self.names_, graph.names) else None
 
     def _extend(self, rows: Any) -> NDArray[np.float64]:
         """Temperatures of new nodes: equation (2) with the fitted ones held.

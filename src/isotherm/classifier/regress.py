@@ -14,10 +14,12 @@ from isotherm.errors import LabelError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import is_missing
 from isotherm.labels import locate
+from isotherm.solvers import Warm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.engines.operator import Engine
     from isotherm.solvers.method import Solver
 
 
@@ -28,7 +30,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
 
     Parameters
     ----------
-    leak, tol, solver, engine, unreached
+    leak, tol, solver, engine, unreached, warm_start
         See `DirichletClassifier`; heat leaks towards the value 0, and ``"abstain"`` gives NaN.
         `tol` is in the unit of the values: 1e-6 suits values around 1, not prices in millions
         or concentrations in parts per billion.
@@ -66,14 +68,16 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         leak: float = 0.0,
         tol: float = 1e-6,
         solver: str | Solver = "auto",
-        engine: str = "auto",
+        engine: str | Engine = "auto",
         unreached: Literal["abstain", "zero"] = "abstain",
+        warm_start: bool = False,
     ) -> None:
         self.leak = leak
         self.tol = tol
         self.solver = solver
         self.engine = engine
         self.unreached = unreached
+        self.warm_start = warm_start
 
     def fit(self, graph: Any, values: Any) -> Self:
         """Find the values of all nodes.
@@ -97,11 +101,14 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         graph = Graph.from_any(graph)
         positions, known = _known_values(values, graph)
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
-        solution = self._solve(problem)
+        previous = self._previous(graph)
+        warm = previous and Warm(previous.temperatures, previous.certificate.nodes)
+        solution = self._solve(problem, warm=warm)
 
         self._record(graph, solution)
-        self.temperatures_ = self._temperatures(solution)[:, 0]
-        self.mean_temperatures_ = float(np.nanmean(self.temperatures_))
+        T = self._with_unreached(solution.temperatures, solution.unreached)
+        self.temperatures_ = T[:, 0]
+        self.mean_temperatures_ = float(np.nanmean(self.temperatures_, dtype=np.float64))
         self.certified_ = ~(solution.error_bound > self.tol)
         is_seed = np.zeros(graph.n_nodes, dtype=bool)
         is_seed[problem.boundary] = True

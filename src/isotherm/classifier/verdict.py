@@ -1,41 +1,41 @@
-"""Verdict: a certified solution → labels, margins, and which of them are proven."""
+"""Verdict: certified temperatures → labels, margins, and which of them are proven."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.decision import Means, score_errors, scores, winners
+from isotherm.compiled import core, n_threads
+from isotherm.decision import Means, ScoreErrors, score_errors, shift_and_scale
 from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from isotherm.solvers import Certificate, Solution
+    from isotherm.solvers import Certificate
+
+ROWS = 1 << 14  # nodes judged at once without the core: their arrays stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What a decision makes of temperatures, at each of m nodes.
+    """What a decision makes of temperatures, at each of n nodes.
 
     Attributes
     ----------
     means : Means
         Over all nodes.
-    scores : array of shape (m, K)
-    codes : int array of shape (m,)
+    codes : int array of shape (n,)
         Class number; −1 at nodes without a temperature. Tied nodes get the first of the classes
         that may be the best (the warmest of them, where that is clear), whatever the rounding.
-    margins : array of shape (m,)
+    margins : array of shape (n,)
         Score of the best class minus that of the runner-up; infinite if there is but one class,
         NaN at nodes without a temperature.
-    certified : bool array of shape (m,)
+    certified : bool array of shape (n,)
         Whether the label at equilibrium is proven to be this one.
-    tied : bool array of shape (m,)
+    tied : bool array of shape (n,)
         Not certified although the temperatures are as accurate as asked: no more solving was
         promised, and the best classes are too close to tell apart.
     excess : float
@@ -44,7 +44,6 @@ class Verdict:
     """
 
     means: Means
-    scores: NDArray[np.float64]
     codes: NDArray[np.intp]
     margins: NDArray[np.float64]
     certified: NDArray[np.bool_]
@@ -53,13 +52,12 @@ class Verdict:
 
 
 def judge(
-    temperatures: NDArray[np.float64],
+    temperatures: NDArray[Any],
     certificate: Certificate,
     seed_codes: NDArray[np.intp],
     *,
     decision: str,
     tol: float,
-    nodes: NDArray[np.intp] | None = None,
 ) -> Verdict:
     """Apply a decision (lines 9 and 12 of Algorithm 1) and find what it proves.
 
@@ -74,20 +72,88 @@ def judge(
     decision : str
     tol : float
         The accuracy asked of temperatures.
-    nodes : int array of shape (m,), optional
-        The nodes to judge; all by default.
     """
     means, mean_errors = mean_temperatures(temperatures, certificate, seed_codes)
-    at = np.arange(len(temperatures)) if nodes is None else nodes
-    T, own = temperatures[at], seed_codes[at]
-    E_T = np.nan_to_num(certificate.errors(at), nan=0.0)  # an unreached node taken as 0 is exact
-    has, is_seed = ~np.isnan(T[:, 0]), own >= 0
+    shift, scale = shift_and_scale(means, decision)
+    rule = _Rule(
+        certificate,
+        shift,
+        scale,
+        score_errors(means, mean_errors, decision),
+        float(max(mean_errors.all.max(), mean_errors.free.max())),
+        tol,
+    )
+    n = len(temperatures)
+    out = Verdict(
+        means,
+        codes=np.empty(n, dtype=np.intp),
+        margins=np.empty(n),
+        certified=np.empty(n, dtype=bool),
+        tied=np.empty(n, dtype=bool),
+        excess=0.0,
+    )
+    if core is not None:
+        excess = _judge_compiled(temperatures, seed_codes, rule, out)
+    else:
+        excess = judge_plainly(temperatures, seed_codes, rule, out)
+    return Verdict(means, out.codes, out.margins, out.certified, out.tied, excess)
 
-    S = scores(T, means, decision)
-    E = score_errors(T, E_T, means, mean_errors, decision)
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """What all nodes are judged by."""
+
+    certificate: Certificate
+    shift: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    errors: ScoreErrors
+    mean_error: float
+    tol: float
+
+
+def _judge_compiled(
+    T: NDArray[Any], seed_codes: NDArray[np.intp], rule: _Rule, out: Verdict
+) -> float:
+    bound, errors = rule.certificate, rule.errors
+    per_class = [bound.columns, bound.spans, rule.shift, rule.scale]
+    per_class += [errors.slope, errors.growth, errors.offset]
+    marks = (out.certified.view(np.uint8), out.tied.view(np.uint8))
+    excess: float = core.judge(
+        np.ascontiguousarray(T),
+        seed_codes,
+        bound.nodes,
+        np.array(per_class, dtype=np.float64),
+        rule.mean_error,
+        rule.tol,
+        out.codes,
+        out.margins,
+        *marks,
+        n_threads(),
+    )
+    return excess
+
+
+def judge_plainly(
+    T: NDArray[Any], seed_codes: NDArray[np.intp], rule: _Rule, out: Verdict
+) -> float:
+    """The same in NumPy: fills `out`, returns the excess."""
+    excess = 0.0
+    for first in range(0, len(T), ROWS):
+        some = slice(first, first + ROWS)
+        excess = max(excess, _judge_rows(T[some], seed_codes[some], some, rule, out))
+    return excess
+
+
+def _judge_rows(
+    T: NDArray[Any], own: NDArray[np.intp], some: slice, rule: _Rule, out: Verdict
+) -> float:
+    # An unreached node taken as 0 is exact.
+    E_T = np.nan_to_num(rule.certificate.errors(some), nan=0.0)  # type: ignore[arg-type]
+    has, is_seed = ~np.isnan(T[:, 0]), own >= 0
+    S = (T - rule.shift) / rule.scale
+    E = rule.errors(S, E_T)
     rows = np.arange(len(S))
-    codes = winners(S)
-    best = np.maximum(codes, 0)
+    best = np.nan_to_num(S).argmax(axis=1)
     least = S[rows, best] - E[rows, best]
     rival, rival_most = S.copy(), S + E
     rival[rows, best] = rival_most[rows, best] = -np.inf
@@ -96,50 +162,70 @@ def judge(
         lead = least - rival_most.max(axis=1)  # what is left of the margin at the worst
 
     certified = is_seed | ~has | (lead > 0) | (T.shape[1] == 1)
-    mean_error = max(mean_errors.all.max(), mean_errors.free.max())
-    inaccuracy = np.maximum(E_T.max(axis=1), mean_error) / tol
+    inaccuracy = np.maximum(E_T.max(axis=1), rule.mean_error) / rule.tol
     tied = ~certified & (inaccuracy <= 1) & np.isfinite(lead)
 
+    codes = np.where(has, best, -1)
     possible = S[tied] + E[tied] >= least[tied, np.newaxis]
     codes[tied] = _first_of_the_warmest(T[tied], E_T[tied], possible)
     codes[is_seed] = own[is_seed]
+    for name, found in (("codes", codes), ("margins", margins), ("certified", certified)):
+        getattr(out, name)[some] = found
+    out.tied[some] = tied
 
     # Errors must shrink until they fit into the margin, or to the accuracy at which it is a tie.
     unsettled = ~certified & ~tied
-    excess = 0.0
-    if unsettled.any():
-        with np.errstate(divide="ignore"):
-            to_certify = (margins[unsettled] - lead[unsettled]) / margins[unsettled]
-        excess = max(np.minimum(to_certify, inaccuracy[unsettled]).max(), 1 + 1e-9)
-    return Verdict(means, S, codes, margins, certified, tied, float(excess))
+    if not unsettled.any():
+        return 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        to_certify = (margins[unsettled] - lead[unsettled]) / margins[unsettled]
+    needed = np.fmin(to_certify, inaccuracy[unsettled])
+    return max(float(needed.max()), 1 + 1e-9)
 
 
 def mean_temperatures(
-    temperatures: NDArray[np.float64],
-    certificate: Certificate,
-    seed_codes: NDArray[np.intp],
+    temperatures: NDArray[Any], certificate: Certificate, seed_codes: NDArray[np.intp]
 ) -> tuple[Means, Means]:
     """The means that decisions look at, and bounds on their errors; arguments as in `judge`."""
     n, n_classes = temperatures.shape
-    is_seed = seed_codes >= 0
-    has = ~np.isnan(temperatures[:, 0])
-    free = has & ~is_seed
-    share = np.bincount(seed_codes[is_seed], minlength=n_classes) / is_seed.sum()
-    means = Means(_mean(temperatures[has]), _mean(temperatures[free]), share)
-
-    nodes = np.nan_to_num(certificate.nodes, nan=0.0)
+    sums, errors, counts = sum_up(temperatures, certificate.nodes, seed_codes)
+    share = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
+    means = sums / np.maximum(counts, 1)[:, np.newaxis]
     rounding = n * UNIT_ROUNDOFF
 
-    def error(which: NDArray[np.bool_], mean: NDArray[np.float64]) -> NDArray[np.float64]:
-        exact = np.minimum(_mean(nodes[which]) * certificate.columns, certificate.spans)
-        return np.asarray(exact * (1 + 2 * rounding) + rounding * mean)
+    def error(among: int) -> NDArray[np.float64]:
+        node = errors[among] / max(counts[among], 1)
+        exact = np.minimum(node * certificate.columns, certificate.spans)
+        return np.asarray(exact * (1 + 2 * rounding) + rounding * means[among])
 
-    return means, Means(error(has, means.all), error(free, means.free), np.zeros(n_classes))
+    return (
+        Means(means[0], means[1], share / share.sum()),
+        Means(error(0), error(1), np.zeros(n_classes)),
+    )
 
 
-def _mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over rows; zero if there are none."""
-    return np.asarray(rows.sum(axis=0) / max(len(rows), 1))
+def sum_up(
+    temperatures: NDArray[Any], nodes: NDArray[np.float64], seed_codes: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Sums over all nodes and over the free ones, of those that have a temperature.
+
+    Returns
+    -------
+    sums : array of shape (2, K), of temperatures
+    errors : array of shape (2,), of the certificate's factors `nodes`
+    counts : int array of shape (2,)
+    """
+    if core is not None:
+        found = core.sum_up(np.ascontiguousarray(temperatures), seed_codes, nodes, n_threads())
+        sums, errors, counts = map(np.array, found)
+        return sums.reshape(2, -1), errors, counts
+    has = ~np.isnan(temperatures[:, 0])
+    masks = has, has & (seed_codes < 0)
+    return (
+        np.array([temperatures[mask].sum(axis=0, dtype=np.float64) for mask in masks]),
+        np.array([np.nansum(nodes[mask]) for mask in masks]),
+        np.array([np.count_nonzero(mask) for mask in masks]),
+    )
 
 
 def _first_of_the_warmest(
@@ -148,30 +234,3 @@ def _first_of_the_warmest(
     """The first class, of those given, than which no other is surely warmer."""
     warmest = np.where(among, T - errors, -np.inf).max(axis=1, keepdims=True)
     return np.asarray((among & (T + errors >= warmest)).argmax(axis=1))
-
-
-class Settling:
-    """How far from settled the labels of successive solutions are.
-
-    A label once proven is proven for good, so only the others are looked at again; when these
-    are settled too, a last look at all nodes confirms it.
-
-    Parameters
-    ----------
-    verdict : callable
-        Judges a solution at the given nodes (None: at all).
-    """
-
-    def __init__(self, verdict: Callable[[Solution, NDArray[np.intp] | None], Verdict]) -> None:
-        self._verdict = verdict
-        self._unproven: NDArray[np.intp] | None = None
-
-    def __call__(self, solution: Solution) -> float:
-        """See `excess` in `isotherm.solvers.solve`."""
-        verdict = self._verdict(solution, self._unproven)
-        if verdict.excess <= 1 and self._unproven is not None:
-            self._unproven = None
-            verdict = self._verdict(solution, None)
-        unproven = np.flatnonzero(~verdict.certified)
-        self._unproven = unproven if self._unproven is None else self._unproven[unproven]
-        return verdict.excess

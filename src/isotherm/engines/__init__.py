@@ -8,25 +8,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from isotherm.compiled import core
+from isotherm.engines.native import NativeEngine
 from isotherm.engines.scipy import ScipyEngine
 from isotherm.errors import ParameterError
 
 if TYPE_CHECKING:
     from isotherm.engines.operator import Engine
+    from isotherm.graph import Graph
 
-ENGINES: dict[str, Engine] = {"scipy": ScipyEngine()}
+# Those that are there, the fastest first.
+ENGINES: dict[str, Engine] = {"native": NativeEngine()} if core is not None else {}
+ENGINES["scipy"] = ScipyEngine()
 
 
-def choose_engine(engine: str) -> Engine:
-    """The engine of that name; ``"auto"`` takes the first of `ENGINES`.
+def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
+    """The engine of that name; ``"auto"`` takes the fastest that can work on the graph.
 
     Raises
     ------
     ParameterError
-        If there is none of that name.
+        If there is none of that name, or it was not built.
     """
-    if engine == "auto":
-        return next(iter(ENGINES.values()))
-    if not isinstance(engine, str) or engine not in ENGINES:
-        raise ParameterError.unknown("engine", engine, ["auto", *ENGINES])
-    return ENGINES[engine]
+    if not isinstance(engine, str):
+        if hasattr(engine, "operator") and not isinstance(engine, type):
+            return engine
+    elif engine == "auto":
+        return ENGINES["native" if graph.rows.compiled else "scipy"]
+    elif engine in ENGINES:
+        return ENGINES[engine]
+    elif engine == NativeEngine.name:
+        return NativeEngine()  # says why it is not there
+    raise ParameterError.unknown("engine", engine, ["auto", *ENGINES])

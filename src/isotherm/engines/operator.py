@@ -1,47 +1,107 @@
-"""What an engine must offer: the operator of a Dirichlet problem."""
+"""What an engine must offer: the operator of a Dirichlet problem.
+
+Arrays of temperatures have one row per node of the graph, also those held: a residual is then one
+product with the adjacency matrix, and nothing needs to be cut out of it or put together again.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
+from isotherm.rounding import UNIT_ROUNDOFF
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
 
+WIDEST_RANGE = 1e6  # of degrees whose roots still measure residuals well
+USUAL_EXIT_TIME = 30.0  # h in units of the least degree, unless the graph is hard
+
+
+@dataclass(frozen=True, eq=False)
+class Imbalance:
+    """What a certificate needs to know of residuals r; arrays of shape (k,).
+
+    Each is a maximum over free nodes in units of the gauge; ε bounds the rounding of r.
+
+    Attributes
+    ----------
+    over, under : of r + ε and of −r + ε
+    rounding : of ε
+    relative : float
+        Of ``|r_ik| / d_i`` over all columns.
+    """
+
+    over: NDArray[np.float64]
+    under: NDArray[np.float64]
+    rounding: NDArray[np.float64]
+    relative: float
+
 
 class Operator(Protocol):
-    """The matrix ``M = (1 + τ) D_F − A_FF`` of one problem."""
+    """The matrix ``M = (1 + τ) D_F − A_FF`` of one problem.
+
+    Attributes
+    ----------
+    problem : DirichletProblem
+    gauge : array of shape (n,)
+        The unit w in which the residual of each node is measured; see `gauge`.
+    """
 
     problem: DirichletProblem
+    gauge: NDArray[np.float64]
 
-    def apply(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Product M X; X has shape (n_F, k)."""
+    def apply(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Product M P at free nodes, 0 elsewhere; P, of shape (n, k), is 0 there too."""
+        ...
+
+    def residual(self, X: NDArray[np.float64], heat: float = 0.0) -> NDArray[np.float64]:
+        """``heat · w + A X − (1 + τ) D X`` at free nodes, 0 elsewhere."""
         ...
 
     def level(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Size of a residual, ``max_i |R_ik| / d_i`` for each column k."""
+        """Size of a residual, ``max_i |R_ik| / w_i`` for each column k."""
         ...
 
-    def residual(
-        self,
-        rhs: NDArray[np.float64],
-        X: NDArray[np.float64],
-        sizes: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """``rhs − M X`` in float64, and a bound on the rounding of each of its entries.
-
-        `sizes` bounds the sum of the absolute values of the terms that `rhs` is made of.
-        """
+    def imbalance(self, X: NDArray[np.float64], heat: float = 0.0) -> Imbalance:
+        """The residual in float64 with all that rounding could have done to it."""
         ...
 
 
 class Engine(Protocol):
     """Makes operators."""
 
-    name: str
-
-    def operator(self, problem: DirichletProblem) -> Operator:
-        """Prepare the operator of a problem."""
+    @property
+    def name(self) -> str:
+        """The name by which users choose it."""
         ...
+
+    def operator(self, problem: DirichletProblem, tol: float) -> Operator:
+        """Prepare the operator of a problem that is to be solved to `tol`."""
+        ...
+
+
+def root_measures(problem: DirichletProblem, tol: float) -> bool:
+    """Whether residuals are measured by the roots of degrees rather than by the degrees.
+
+    Conjugate gradients make ``|r| / √d`` small, so that measured by it a certificate is met
+    sooner where degrees differ: by 3 times on an R-MAT graph. But rounding at hubs counts for
+    more: not with degrees of very different sizes, nor close to the limits of float64.
+    """
+    degrees = problem.graph.degrees[problem.is_free]
+    least, most = degrees.min(initial=np.inf), degrees.max(initial=0.0)
+    terms = int(np.diff(problem.graph.rows.start).max(initial=0)) + 8
+    rounding = 4 * UNIT_ROUNDOFF * terms * np.sqrt(most / min(least, 1e300))
+    return bool(most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol)
+
+
+def gauge(problem: DirichletProblem, tol: float) -> NDArray[np.float64]:
+    """The unit w of residuals at each node: √d or d at free nodes, 1 at others."""
+    degrees = problem.graph.degrees
+    w = np.sqrt(degrees) if root_measures(problem, tol) else degrees.copy()
+    w[~problem.is_free] = 1.0
+    return w

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from isotherm.errors import GraphError
 from isotherm.graph.nodes import NodeIndex, as_column, encode
-from isotherm.graph.weights import as_weight_column, as_weight_matrix, small_indices, symmetric
+from isotherm.graph.rows import Rows, rows_from_edges, rows_from_matrix
+from isotherm.graph.weights import as_csr, as_weight_column, as_weight_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -34,24 +35,25 @@ class Graph:
     Attributes
     ----------
     adjacency : scipy.sparse.csr_array of shape (n, n)
-        Symmetric, sorted, without duplicates or zeros. Indices are int32 while they fit. Shared
-        with the input where that was already so: treat it as read-only.
+        Symmetric, sorted, without duplicates or zeros. Made on first use: a 0/1 graph stores no
+        weights. Shares arrays with the input where that was already so: treat it as read-only.
     names : ndarray of shape (n,)
         The id of each node.
     degrees : ndarray of shape (n,)
         The vector ``d = A1``.
+    rows : Rows
+        What is stored of the adjacency matrix.
     """
 
-    adjacency: sparse.csr_array
+    rows: Rows
     degrees: NDArray[np.float64]
 
-    def __init__(self, adjacency: sparse.csr_array, nodes: NodeIndex | None = None) -> None:
-        self.adjacency = adjacency
-        self._nodes = NodeIndex(adjacency.shape[0], given=False) if nodes is None else nodes
-        if adjacency.shape[0] == 0:
+    def __init__(self, rows: Rows, nodes: NodeIndex | None = None) -> None:
+        self.rows = rows
+        self._nodes = NodeIndex(rows.n_nodes, given=False) if nodes is None else nodes
+        if rows.n_nodes == 0:
             raise GraphError("the graph is empty: it has no nodes")
-        with np.errstate(over="ignore"):
-            self.degrees = adjacency @ np.ones(adjacency.shape[0])
+        self.degrees = rows.sums()
         if not np.isfinite(self.degrees).all():
             node = self.names[np.flatnonzero(~np.isfinite(self.degrees))[0]]
             raise GraphError(f"the weights at node {node!r} add up to infinity: scale them down")
@@ -94,15 +96,7 @@ class Graph:
         if weights is not None:
             kept = weights > 0
             i, j, weights = i[kept], j[kept], weights[kept]
-        # Duplicates are added up in one triangle and then mirrored, so that rounding cannot make
-        # the two halves differ.
-        data = np.ones(len(i)) if weights is None else weights
-        coordinates = (np.minimum(i, j), np.maximum(i, j))
-        upper = sparse.coo_array((data, coordinates), shape=(len(index),) * 2).tocsr()
-        if weights is None:
-            upper.data[:] = 1.0
-        matrix = (upper + sparse.triu(upper, k=1).T).tocsr()
-        return cls(small_indices(matrix), index)
+        return cls(rows_from_edges(len(index), i, j, weights), index)
 
     @classmethod
     def from_matrix(cls, adjacency: Any, *, nodes: Any = None) -> Graph:
@@ -131,7 +125,7 @@ class Graph:
         """
         if hasattr(adjacency, "columns") and hasattr(adjacency, "reindex"):
             adjacency, nodes = _from_frame(adjacency, nodes)
-        matrix = as_weight_matrix(adjacency)
+        matrix = as_csr(adjacency)
         if matrix.shape[0] != matrix.shape[1]:
             raise GraphError(
                 f"an adjacency matrix is square, this one is {matrix.shape[0]} × "
@@ -143,7 +137,7 @@ class Graph:
             index, _ = encode([], as_column(nodes, "nodes"))
             if len(index) != matrix.shape[0]:
                 raise GraphError(f"{len(index)} nodes for a matrix of {matrix.shape[0]} rows")
-        return cls(small_indices(symmetric(matrix)), index)
+        return cls(rows_from_matrix(matrix), index)
 
     @classmethod
     def from_biadjacency(cls, matrix: Any) -> Graph:
@@ -157,7 +151,7 @@ class Graph:
         block = as_weight_matrix(matrix)
         whole = sparse.block_array([[None, block], [block.T, None]], format="csr")
         whole.sum_duplicates()
-        return cls(small_indices(whole))
+        return cls(Rows.of(whole))
 
     @classmethod
     def from_networkx(cls, g: Any, weight: str | None = "weight") -> Graph:
@@ -192,9 +186,9 @@ class Graph:
         weight = g.es["weight"] if "weight" in g.es.attributes() else None
         graph = cls.from_edges(source, target, weight, nodes=np.arange(g.vcount()))
         if "name" not in g.vs.attributes():
-            return cls(graph.adjacency)
+            return cls(graph.rows)
         index, _ = encode([], as_column(g.vs["name"], "names"))
-        return cls(graph.adjacency, index)
+        return cls(graph.rows, index)
 
     @classmethod
     def from_any(cls, data: Any) -> Graph:
@@ -212,13 +206,17 @@ class Graph:
     @property
     def n_nodes(self) -> int:
         """Number of nodes, those without edges included."""
-        return int(self.adjacency.shape[0])
+        return self.rows.n_nodes
 
     @cached_property
     def n_edges(self) -> int:
         """Number of edges; each edge and each self loop counts once."""
-        loops = np.count_nonzero(self.adjacency.diagonal())
-        return int(self.adjacency.nnz + loops) // 2
+        return (len(self.rows.ends) + self.rows.n_loops()) // 2
+
+    @cached_property
+    def adjacency(self) -> sparse.csr_array:
+        """The adjacency matrix A, of shape (n, n)."""
+        return self.rows.matrix()
 
     @property
     def names(self) -> NDArray[Any]:
@@ -233,9 +231,7 @@ class Graph:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """The connected component of each node, numbered from 0; array of shape (n,)."""
-        component: NDArray[np.int32]
-        _, component = sparse.csgraph.connected_components(self.adjacency, directed=False)
-        return component
+        return self.rows.components()
 
     def positions(self, nodes: Iterable[Hashable]) -> NDArray[np.intp]:
         """Positions of the nodes with these ids.

@@ -72,6 +72,14 @@ class NodeIndex:
             raise self._unknown(column[found < 0].tolist(), len(column))
         return found
 
+    def numbers(self, columns: Sequence[NDArray[Any]]) -> bool:
+        """Whether the ids are 0 … n − 1 and all in these columns are among them."""
+        return isinstance(self._ids, int) and all(
+            column.dtype.kind in "iu"
+            and (len(column) == 0 or (column.min() >= 0 and column.max() < len(self)))
+            for column in columns
+        )
+
     def _unknown(self, missing: Sequence[object], total: int) -> UnknownNode:
         shown = ", ".join(map(repr, missing[:SHOWN])) + (", …" if len(missing) > SHOWN else "")
         own = ", ".join(repr(node) for node in self.ids[:3].tolist())
@@ -121,8 +129,10 @@ def list_to_column(items: list[Any]) -> NDArray[Any]:
 
 def encode(
     columns: Sequence[NDArray[Any]], nodes: NDArray[Any] | None = None
-) -> tuple[NodeIndex, list[NDArray[np.intp]]]:
+) -> tuple[NodeIndex, list[NDArray[Any]]]:
     """Number the ids found in `columns`; return the index and each column as positions.
+
+    Columns that are positions already come back as they are, whatever type of integer.
 
     Ids are sorted where they can be compared and kept in order of first appearance otherwise.
     With `nodes`, these are the nodes, in this order, and every id must be one of them.
@@ -135,18 +145,20 @@ def encode(
     """
     if nodes is not None:
         index = _given(nodes)
+        if index.numbers(columns):
+            return index, list(columns)
         try:
             return index, [index.positions(column) for column in columns]
         except UnknownNode as error:
             raise GraphError(f"an edge names a node outside `nodes`: {error}") from None
+    if all(column.dtype.kind in "iu" for column in columns):
+        return _encode_integers(columns)
     ids = (
         np.concatenate(columns)
         if _alike(columns)
         else np.concatenate([column.astype(object) for column in columns])
     )
-    if ids.dtype.kind in "iu":
-        found, codes = _encode_integers(ids)
-    elif ids.dtype.kind in "USfbmM":
+    if ids.dtype.kind in "USfbmM":
         if ids.dtype.kind in "fmM" and (ids != ids).any():
             raise _missing_id(int(np.flatnonzero(ids != ids)[0]), columns)
         found, codes = np.unique(ids, return_inverse=True)
@@ -176,22 +188,34 @@ def _given(nodes: NDArray[Any]) -> NodeIndex:
     return index
 
 
-def _encode_integers(ids: NDArray[Any]) -> tuple[NDArray[Any] | int, NDArray[Any]]:
+def _encode_integers(
+    columns: Sequence[NDArray[Any]],
+) -> tuple[NodeIndex, list[NDArray[Any]]]:
     """Number integer ids; in linear time where they lie close together."""
-    if ids.size == 0:
-        return 0, ids
-    if ids.dtype.itemsize < np.dtype(np.intp).itemsize:
-        ids = ids.astype(np.intp)  # differences of short integers can overflow
-    low, high = ids.min(), ids.max()
-    if int(high) - int(low) > 4 * ids.size + 1000:
-        return np.unique(ids, return_inverse=True)
-    offsets = (ids - low).astype(np.intp, copy=False)
-    present = np.zeros(int(high - low) + 1, dtype=bool)
-    present[offsets] = True
+    total = sum(map(len, columns))
+    if total == 0:
+        return NodeIndex(0), list(columns)
+    low = min(int(column.min()) for column in columns if len(column))
+    high = max(int(column.max()) for column in columns if len(column))
+    if high - low > 4 * total + 1000:
+        found, codes = np.unique(np.concatenate(columns), return_inverse=True)
+        return NodeIndex(found), np.split(codes, np.cumsum([len(c) for c in columns])[:-1])
+    present = np.zeros(high - low + 1, dtype=bool)
+    for column in columns:
+        present[_minus(column, low)] = True
     if low == 0 and present.all():
-        return len(present), offsets
+        return NodeIndex(len(present)), list(columns)
     rank = np.cumsum(present) - 1
-    return np.flatnonzero(present).astype(ids.dtype) + low, rank[offsets]
+    ids = np.flatnonzero(present).astype(np.result_type(*columns))
+    return NodeIndex(ids + ids.dtype.type(low)), [rank[_minus(c, low)] for c in columns]
+
+
+def _minus(column: NDArray[Any], low: int) -> NDArray[Any]:
+    """Differences that fit an index, computed without overflow."""
+    if low == 0:
+        return column
+    wide = column.dtype if column.dtype.itemsize == 8 else np.dtype(np.int64)
+    return (column.astype(wide, copy=False) - wide.type(low)).astype(np.intp, copy=False)
 
 
 def _encode_objects(

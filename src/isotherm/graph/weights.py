@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-INT32_MAX = np.iinfo(np.int32).max
-
-
 def check_weights(weights: NDArray[Any]) -> None:
     """Raise GraphError unless all weights are real, finite and not negative."""
     if weights.dtype.kind not in "biuf":
@@ -51,8 +48,8 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
     return column.astype(np.float64, copy=False)
 
 
-def as_weight_matrix(matrix: Any) -> sparse.csr_array:
-    """Canonical CSR of float64, sharing what arrays it can with the input."""
+def as_csr(matrix: Any) -> sparse.csr_array:
+    """The matrix in CSR form, of numbers; sharing what arrays it can with the input."""
     if not sparse.issparse(matrix):
         try:
             matrix = np.asarray(matrix)
@@ -70,7 +67,11 @@ def as_weight_matrix(matrix: Any) -> sparse.csr_array:
         )
     if matrix.dtype in (np.float16, np.longdouble):  # SciPy has no sparse matrices of these
         matrix = matrix.astype(np.float64)
-    csr = sparse.csr_array(matrix)
+    return sparse.csr_array(matrix)
+
+
+def canonical(csr: sparse.csr_array) -> sparse.csr_array:
+    """The same of float64, sorted, without duplicates or zeros; checked by `check_weights`."""
     check_weights(csr.data)
     if csr.dtype != np.float64:
         parts = (csr.data.astype(np.float64), csr.indices, csr.indptr)
@@ -80,6 +81,11 @@ def as_weight_matrix(matrix: Any) -> sparse.csr_array:
         csr.sum_duplicates()
         csr.eliminate_zeros()
     return csr
+
+
+def as_weight_matrix(matrix: Any) -> sparse.csr_array:
+    """Canonical CSR of float64, sharing what arrays it can with the input."""
+    return canonical(as_csr(matrix))
 
 
 def symmetric(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -95,13 +101,3 @@ def symmetric(matrix: sparse.csr_array) -> sparse.csr_array:
     if (matrix.data == 1).all():
         total.data[:] = 1.0
     return total
-
-
-def small_indices(matrix: sparse.csr_array) -> sparse.csr_array:
-    """The same matrix with int32 indices where they fit, int64 where they do not."""
-    fits = max(matrix.nnz, *matrix.shape) <= INT32_MAX
-    dtype = np.int32 if fits else np.int64
-    if matrix.indices.dtype == dtype and matrix.indptr.dtype == dtype:
-        return matrix
-    parts = (matrix.data, matrix.indices.astype(dtype), matrix.indptr.astype(dtype))
-    return sparse.csr_array(parts, shape=matrix.shape)

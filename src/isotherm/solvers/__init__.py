@@ -24,12 +24,16 @@ from isotherm.solvers.certificate import Certificate
 from isotherm.solvers.cg import ConjugateGradient
 from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
+from isotherm.solvers.method import Warm
 from isotherm.solvers.solution import Solution
 from isotherm.solvers.sweeps import Sweeps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
+    from isotherm.engines.operator import Engine
     from isotherm.solvers.attempt import Excess
     from isotherm.solvers.method import Solver
 
@@ -41,6 +45,7 @@ __all__ = [
     "Elimination",
     "Solution",
     "Sweeps",
+    "Warm",
     "choose_solvers",
     "solve",
     "solve_dirichlet",
@@ -70,7 +75,8 @@ def solve_dirichlet(
     tol: float = 1e-6,
     leak: float = 0.0,
     solver: str | Solver = "auto",
-    engine: str = "auto",
+    engine: str | Engine = "auto",
+    start: Any = None,
 ) -> Solution:
     """Temperatures at equilibrium when some nodes are held at given ones (Section 2).
 
@@ -86,7 +92,10 @@ def solve_dirichlet(
     leak : float
         τ ≥ 0, heat lost at each free node: ``((1 + τ) D − A) T = 0`` there.
     solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
-    engine : {"auto", "scipy"}
+    engine : {"auto", "native", "scipy"} or engine object
+    start : Solution or array of shape (n, k), optional
+        Temperatures to start from, such as those of a problem that differs in a few nodes; the
+        proof is the same wherever a solve starts.
 
     Returns
     -------
@@ -121,7 +130,12 @@ def solve_dirichlet(
     else:
         positions = graph.positions(held)
     problem = DirichletProblem(graph, positions, values, leak=leak)
-    return solve(problem, tol=tol, solver=solver, engine=engine)
+    warm = (
+        Warm(start.temperatures, start.certificate.nodes) if isinstance(start, Solution) else None
+    )
+    if warm is None and start is not None:
+        warm = Warm(np.asarray(start))
+    return solve(problem, tol=tol, solver=solver, engine=engine, warm=warm)
 
 
 def solve(
@@ -129,8 +143,9 @@ def solve(
     *,
     tol: float = 1e-6,
     solver: str | Solver = "auto",
-    engine: str = "auto",
+    engine: str | Engine = "auto",
     excess: Excess | None = None,
+    warm: Warm | None = None,
 ) -> Solution:
     """Solve a Dirichlet problem until every temperature is proven to `tol`.
 
@@ -140,8 +155,10 @@ def solve(
     tol, solver, engine
         See `solve_dirichlet`.
     excess : callable, optional
-        Looks at a certified but inexact solution and says how many times too large its errors
+        Looks at temperatures and their certificate and says how many times too large the errors
         still are for the purpose at hand; at most 1 ends the solve there.
+    warm : Warm, optional
+        Where to start from.
 
     Raises
     ------
@@ -150,10 +167,11 @@ def solve(
     """
     if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 < tol < math.inf:
         raise ParameterError(f"tol must be a number > 0, got {tol!r}")
-    chosen = choose_engine(engine)
+    chosen = choose_engine(engine, problem.graph)
+    warm = None if warm is None else _checked(warm, problem)
     attempts = []
     for candidate in choose_solvers(solver, problem):
-        tried = attempt(problem, candidate, chosen, float(tol), excess)
+        tried = attempt(problem, candidate, chosen, float(tol), excess=excess, warm=warm)
         if tried.met:
             return tried.solution
         logger.info("%r missed tol = %.1e", tried.solution, tol)
@@ -193,8 +211,19 @@ def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solv
     raise ParameterError.unknown("solver", solver, ["auto", *SOLVERS])
 
 
+def _checked(warm: Warm, problem: DirichletProblem) -> Warm:
+    """The same in the shapes of the problem."""
+    T, shape = warm.temperatures, (problem.graph.n_nodes, problem.n_columns)
+    if T.dtype.kind not in "biuf" or T.size != math.prod(shape) or len(T) != shape[0]:
+        raise ParameterError(
+            f"temperatures to start from must be numbers of shape {shape}, got {T.dtype} of "
+            f"shape {T.shape}"
+        )
+    return warm._replace(temperatures=T.reshape(shape))
+
+
 def _auto(problem: DirichletProblem) -> list[Solver]:
-    n_free = len(problem.free)
+    n_free = problem.n_free
     if n_free <= DIRECT_FIRST or _nearly_a_tree(problem):
         return [Direct(), Elimination()] if n_free <= ELIMINATION else [Direct()]
     return [ConjugateGradient(), Direct()] if n_free <= DIRECT_AT_ALL else [ConjugateGradient()]
@@ -206,9 +235,15 @@ def _nearly_a_tree(problem: DirichletProblem) -> bool:
     Taking off its nodes of degree 1 and 2 leaves of a graph at most twice as many nodes as it
     has independent cycles, which number edges − nodes + components.
     """
+    rows, n_free = problem.graph.rows, problem.n_free
+    # Entries among free nodes, at the least: each of the others takes two away, and each of the
+    # loops that there may be is no edge. For most graphs that is answer enough.
+    outside = np.diff(rows.start)[~problem.is_free].sum()
+    if len(rows.ends) - 2 * outside - n_free > 2 * n_free + DIRECT_FIRST:
+        return False
     loops = np.count_nonzero(problem.inner.diagonal())
-    surplus = (problem.inner.nnz - loops) // 2 - len(problem.free)
-    if 2 * (surplus + 1) > DIRECT_FIRST:  # most graphs: no need to count their components
+    surplus = (problem.inner.nnz - loops) // 2 - n_free
+    if 2 * (surplus + 1) > DIRECT_FIRST:
         return False
     pieces, _ = connected_components(problem.inner, directed=False)
     return bool(2 * (surplus + pieces) <= DIRECT_FIRST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.operator import Engine
     from isotherm.solvers.certificate import Certificate
-    from isotherm.solvers.method import Solver
+    from isotherm.solvers.method import Solver, Warm
 
-    Excess = Callable[[Solution], float]
+    Excess = Callable[[NDArray[Any], Certificate], float]
 
 FIRST_LOOK = 0.02  # likely error at which a solve that may end early is first looked at
-LONGEST_LEAP = 16  # the residual shrinks by no more than this between two looks
+LONGEST_LEAP = 16  # the error shrinks by no more than this between two looks
 
 
 class Attempt(NamedTuple):
@@ -40,7 +40,9 @@ def attempt(
     solver: Solver,
     engine: Engine,
     tol: float,
+    *,
     excess: Excess | None = None,
+    warm: Warm | None = None,
 ) -> Attempt:
     """Let a solver iterate until its result is proven or nothing helps any more.
 
@@ -49,67 +51,47 @@ def attempt(
     problem, solver, engine
     tol : float
         Bound wanted on the error of every temperature.
-    excess : callable, optional
+    excess, warm : optional
         See `isotherm.solvers.solve`.
     """
     started = time.perf_counter()
 
-    def record(X: NDArray[np.float64], certificate: Certificate, n_iter: int) -> Solution:
-        return Solution.of(
-            problem,
-            X,
-            certificate,
-            n_iter=n_iter,
-            solver=solver.name,
-            engine=engine.name,
-            seconds=time.perf_counter() - started,
-        )
+    def record(X: NDArray[Any], certificate: Certificate, n_iter: int) -> Solution:
+        seconds = time.perf_counter() - started
+        how = {"solver": solver.name, "engine": engine.name, "seconds": seconds}
+        return Solution(X, certificate, problem.is_unreached, n_iter=n_iter, **how)
 
-    X = np.zeros((len(problem.free), problem.n_columns))
-    if X.size == 0:
+    if problem.n_free == 0 or problem.n_columns == 0:
         exact = by_maximum_principle(problem, residual=0.0)
-        return Attempt(record(X, exact, 0), met=True, out_of_steps=False)
+        return Attempt(record(problem.start(), exact, 0), met=True, out_of_steps=False)
 
     with np.errstate(all="ignore"):  # what overflows fails to be certified
-        method = solver.bind(engine.operator(problem))
-        certify = method.certifier()
-        target = certify.target(tol)
-        steps, previous = 0, math.inf
-
-        def proven(X: NDArray[np.float64], n_iter: int) -> Solution:
-            low, high = problem.bounds
-            if not np.isfinite(X).all():  # it broke down: any temperature is as good as another
-                X = np.full_like(X, (low + high) / 2)
-                return record(X, by_maximum_principle(problem), n_iter)
-            X = np.clip(X, low, high)  # by the maximum principle, only closer to equilibrium
-            return record(X, certify(X), n_iter)
-
+        method = solver.bind(engine.operator(problem, tol))
+        X = method.start(tol, warm)
+        steps, previous, look_at = 0, math.inf, FIRST_LOOK
         while True:
-            look_at = FIRST_LOOK * target / tol
-            for step, level in enumerate(method.iterate(problem.sources, X, target)):
-                worst = level.max()
-                if excess is not None and worst <= look_at:
-                    solution = proven(X, steps + step)
-                    too_large = excess(solution)
+            for step, likely in enumerate(method.iterate(X, tol)):  # noqa: B007  # the last counts
+                if excess is not None and likely <= look_at:
+                    too_large = excess(X, method.guess(X))
                     if too_large <= 1:
-                        return Attempt(solution, met=True, out_of_steps=False)
-                    # Errors shrink as the residual does: look again when that may be enough.
-                    look_at = worst / min(max(too_large, 2), LONGEST_LEAP)
+                        break  # worth a proof
+                    # Errors shrink as residuals do: look again when that may be enough.
+                    look_at = likely / min(max(too_large, 2), LONGEST_LEAP)
             steps += step
-            solution = proven(X, steps)
-            bound = solution.certificate.bound
-            met = bound <= tol or (excess is not None and excess(solution) <= 1)
-            # A solver's own residual drifts from the true one: it may be at its target where
-            # the certificate is not. Starting again from there is iterative refinement, worth
-            # it while it helps.
-            if met or not worst <= target or not bound < previous / 2:
-                return Attempt(
-                    solution, met, bool(worst > target) and not _all_rounding(solution, tol)
-                )
-            previous, X = bound, solution.temperatures[problem.free]
+            certificate = method.certify(X)
+            bound = certificate.bound
+            met = bound <= tol or (excess is not None and excess(X, certificate) <= 1)
+            # A solver's own residual drifts from the true one: it may be at its target where the
+            # certificate is not. Starting again from there is worth it while it helps.
+            worth_it = likely <= max(tol, look_at) and bound < previous / 2
+            if not met and not worth_it and X.dtype == np.float32:
+                X, worth_it = X.astype(np.float64), True  # which holds more digits
+            if met or not worth_it:
+                used_up = likely > tol and not _all_rounding(certificate, tol)
+                return Attempt(record(X, certificate, steps), met, used_up)
+            previous, look_at = bound, min(look_at, likely / 2)
 
 
-def _all_rounding(solution: Solution, tol: float) -> bool:
+def _all_rounding(certificate: Certificate, tol: float) -> bool:
     """Whether rounding alone stands between the certificate and the tolerance."""
-    certificate = solution.certificate
     return bool(certificate.rounding * np.nanmax(certificate.nodes) > tol / 4)

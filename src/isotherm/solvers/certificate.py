@@ -1,14 +1,17 @@
 """Certificates: a proof of how far temperatures can be from equilibrium.
 
-``M = (1 + τ) D_F − A_FF`` is an M-matrix, so ``M⁻¹ ≥ 0``. Let h be any vector with
-``M h ≥ (1 − η) d_F`` and η < 1; then ``M⁻¹ d_F ≤ h / (1 − η)``. Temperatures X whose residual
-``r = B − M X`` satisfies ``|r| ≤ ρ d_F`` are off by ``|X − X*| = |M⁻¹ r| ≤ ρ M⁻¹ d_F``, hence::
+``M = (1 + τ) D_F − A_FF`` is an M-matrix, so ``M⁻¹ ≥ 0``. Let w be any positive vector, the gauge,
+and h a vector with ``M h ≥ (1 − η) w`` and η < 1; then ``M⁻¹ w ≤ h / (1 − η)``. Temperatures X
+whose residual ``r = B − M X`` satisfies ``|r| ≤ ρ w`` are off by ``|X − X*| = |M⁻¹ r| ≤ ρ M⁻¹ w``,
+hence::
 
     |X − X*| ≤ ρ / (1 − η) · h      at every node
 
-h approximates the solution of ``M h = d_F``, the mean time a random walk takes to reach the
-boundary; one column proves all the others. Residuals are computed afresh in float64 and the
-bound on their rounding is added, so the proof holds for the numbers as they are stored.
+h approximates the solution of ``M h = w``; with the degrees for w it is the mean time a random
+walk takes to reach the boundary, with their roots the bound is tighter (see
+`isotherm.engines.operator.root_measures`). One column proves all the others. Residuals are
+computed afresh in float64 and the bound on their rounding is added, so the proof holds for the
+numbers as they are stored.
 """
 
 from __future__ import annotations
@@ -24,10 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.operator import Operator
+    from isotherm.engines.operator import Imbalance
 
 
 ETA_ROUNDING = 1e-12  # far more than the rounding of η and 1 − η
+SLACK = 1 + 16 * UNIT_ROUNDOFF  # for the rounding of the few operations that make a bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,47 +76,60 @@ class Certificate:
         return float(np.minimum(largest * self.columns, self.spans).max())
 
 
-class ResidualCertifier:
-    """The proof above, from the residual of X and the exit times h.
+def by_residual(
+    problem: DirichletProblem, nodes: NDArray[np.float64], found: Imbalance
+) -> Certificate:
+    """The proof above; `nodes` is that of `exit_factors`."""
+    return Certificate(
+        nodes,
+        np.maximum(found.over, found.under) * SLACK,
+        spans(problem),
+        found.relative,
+        float(found.rounding.max(initial=0.0)),
+    )
+
+
+def exit_factors(
+    problem: DirichletProblem, h: NDArray[np.floating], eta: float
+) -> NDArray[np.float64] | None:
+    """``h / (1 − η)`` at free nodes, 0 on the boundary, NaN at unreached nodes.
 
     Parameters
     ----------
-    operator : Operator
-    h : array of shape (n_F, 1)
-        Approximate solution of ``M h = d_F``. Where it is too far off to prove anything (η ≥ 1)
-        the maximum principle alone bounds the error.
+    problem : DirichletProblem
+    h : array of shape (n,)
+        0 at nodes that are not free.
+    eta : float
+        Greatest of ``(w − M h) / w``, its rounding included.
+
+    Returns
+    -------
+    array of shape (n,), or None if h is too far off to prove anything
     """
-
-    def __init__(self, operator: Operator, h: NDArray[np.float64]) -> None:
-        self._operator = operator
-        degrees = operator.problem.degrees[:, np.newaxis]
-        r, rounding = operator.residual(degrees, h, degrees)
-        eta = float(((r + rounding) / degrees).max(initial=0.0)) + ETA_ROUNDING
-        proven = eta < 1 and bool(np.isfinite(h).all())
-        # The factor covers the rounding of this line and of the products in `Certificate`.
-        self._nodes = h[:, 0] / (1 - eta) * (1 + 16 * UNIT_ROUNDOFF) if proven else None
-
-    def target(self, tol: float) -> float:
-        largest = 1.0 if self._nodes is None else float(self._nodes.max(initial=1.0))
-        return max(tol / (2 * largest), 4 * UNIT_ROUNDOFF)
-
-    def __call__(self, X: NDArray[np.float64]) -> Certificate:
-        problem = self._operator.problem
-        r, rounding = self._operator.residual(problem.sources, X, problem.source_sizes)
-        residual = float(self._operator.level(r).max(initial=0.0))
-        if self._nodes is None:
-            return by_maximum_principle(problem, residual)
-        levels = self._operator.level(np.abs(r) + rounding)
-        least = float(self._operator.level(rounding).max(initial=0.0))
-        return Certificate(self._nodes, levels, spans(problem), residual, least)
+    eta += ETA_ROUNDING
+    if not eta < 1:
+        return None
+    nodes = h.astype(np.float64)
+    nodes *= SLACK / (1 - max(eta, 0.0))
+    nodes[problem.is_unreached] = np.nan
+    return nodes if np.isfinite(nodes.sum(where=problem.is_free)) else None
 
 
 def by_maximum_principle(problem: DirichletProblem, residual: float = np.inf) -> Certificate:
     """The weakest certificate: temperatures lie between those of the boundary."""
-    return Certificate(np.ones(len(problem.free)), spans(problem), spans(problem), residual)
+    return Certificate(problem.over_nodes(1.0), spans(problem), spans(problem), residual)
 
 
 def spans(problem: DirichletProblem) -> NDArray[np.float64]:
     """Greatest distance between two temperatures, for each column."""
     low, high = problem.bounds
     return (high - low) * (1 + 4 * UNIT_ROUNDOFF)
+
+
+def settle(problem: DirichletProblem, X: NDArray[np.floating], found: Imbalance) -> bool:
+    """Whether a solve came to numbers at all; if not, X is put in the middle of what may be."""
+    if np.isfinite(found.over).all() and np.isfinite(found.under).all():
+        return True
+    low, high = problem.bounds
+    X[problem.is_free] = (low + high) / 2
+    return False

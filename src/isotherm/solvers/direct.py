@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from isotherm.solvers.method import certifier_by, check_count
+from isotherm.solvers.method import Relaxation, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.operator import Operator
-    from isotherm.solvers.method import Certifier
 
 
 @dataclass(frozen=True)
@@ -55,26 +54,24 @@ class Direct:
         return BoundDirect(operator, factors, self.max_iter)
 
 
-@dataclass(frozen=True)
-class BoundDirect:
+class BoundDirect(Relaxation):
     """See `isotherm.solvers.method.Method`."""
 
-    operator: Operator
-    factors: Any
-    max_iter: int
+    def __init__(self, operator: Operator, factors: Any, max_iter: int) -> None:
+        super().__init__(operator)
+        self.factors = factors
+        self.max_iter = max_iter
 
-    def iterate(
-        self, rhs: NDArray[np.float64], X: NDArray[np.float64], target: float
+    def relax(
+        self, X: NDArray[np.float64], target: float, heat: float = 0.0
     ) -> Iterator[NDArray[np.float64]]:
-        R = rhs - self.operator.apply(X)
+        free = self.operator.problem.free
+        R = self.operator.residual(X, heat)
         for _ in range(self.max_iter):
             level = self.operator.level(R)
             yield level
             if (level <= target).all() or self.factors is None:
                 return
-            X += self.factors.solve(R)
-            R = rhs - self.operator.apply(X)
+            X[free] += self.factors.solve(R[free])
+            R = self.operator.residual(X, heat)
         yield self.operator.level(R)
-
-    def certifier(self) -> Certifier:
-        return certifier_by(self, self.operator)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.operator import Operator
-    from isotherm.solvers.method import Certifier
+    from isotherm.solvers.method import Warm
 
 LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # the least that has all its digits
 
@@ -45,7 +45,7 @@ class BoundElimination:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.done = False
+        self.proof: Certificate | None = None
         # Weights are divided by a power of two so that no node's add up to more than 1: then
         # nothing overflows, and no product is larger than its factors.
         self.exponent = int(np.frexp(operator.problem.diagonal.max(initial=0.0))[1])
@@ -54,23 +54,30 @@ class BoundElimination:
         """Weights in the unit of the elimination."""
         return np.asarray(np.ldexp(weights, -self.exponent))
 
-    def iterate(
-        self,
-        rhs: NDArray[np.float64],
-        X: NDArray[np.float64],
-        target: float,  # noqa: ARG002  # one pass reaches what there is to reach
-    ) -> Iterator[NDArray[np.float64]]:
-        yield self.operator.level(rhs - self.operator.apply(X))
-        problem = self.operator.problem
-        weights, exits = self.scaled(problem.inner.toarray()), self.scaled(problem.exits)
-        sources = self.scaled(np.hstack([np.maximum(rhs, 0.0), np.maximum(-rhs, 0.0)]))
-        warm, cold = np.hsplit(eliminate(weights, exits, sources), 2)
-        X[:] = warm - cold
-        self.done = True
-        yield self.operator.level(rhs - self.operator.apply(X))
+    def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:  # noqa: ARG002
+        return self.operator.problem.start()
 
-    def certifier(self) -> Certifier:
-        return AprioriCertifier(self)
+    def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:  # noqa: ARG002
+        problem = self.operator.problem
+        yield float(spans(problem).max())
+        weights, exits = self.scaled(problem.inner.toarray()), self.scaled(problem.exits)
+        warm, cold = np.maximum(problem.values, 0.0), np.maximum(-problem.values, 0.0)
+        sources = self.scaled(np.hstack([problem.outer @ warm, problem.outer @ cold]))
+        found = np.hsplit(eliminate(weights, exits, sources), 2)
+        X[problem.free] = found[0] - found[1]
+        self.proof = a_priori(self)
+        yield self.proof.bound
+
+    def guess(self, X: NDArray[np.float64]) -> Certificate:
+        return self.certify(X)
+
+    def certify(self, X: NDArray[np.float64]) -> Certificate:
+        problem = self.operator.problem
+        np.clip(X, *problem.bounds, out=X)
+        residual = self.operator.imbalance(X).relative
+        if self.proof is None:
+            return by_maximum_principle(problem, residual)
+        return replace(self.proof, residual=residual)
 
 
 def eliminate(
@@ -108,7 +115,7 @@ def eliminate(
     return x
 
 
-class AprioriCertifier:
+def a_priori(method: BoundElimination) -> Certificate:
     """The proof of `eliminate`: a bound on the relative error that needs no residual.
 
     By the matrix-tree theorem a temperature is a ratio of two sums of products of n weights,
@@ -123,34 +130,22 @@ class AprioriCertifier:
     least weight; there are n² weights in each of n steps. Where w itself, measured in the
     greatest degree, lacks digits nothing is proven.
     """
-
-    def __init__(self, method: BoundElimination) -> None:
-        self._method = method
-        problem = method.operator.problem
-        n = len(problem.free)
-        terms = int(np.diff(problem.graph.adjacency.indptr).max(initial=0)) + 8
-        steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * terms
-        self._relative = steps * UNIT_ROUNDOFF
-        least = problem.graph.adjacency.data.min(initial=np.inf)
-        if problem.leak > 0:
-            least = min(least, (problem.leak * problem.degrees).min(initial=np.inf))
-        least = float(method.scaled(np.asarray(least)))
-        sound = LEAST_WEIGHT <= least <= 1 and np.isfinite(problem.diagonal).all()
-        self._absolute = 4 * n**4 * UNDERFLOW / least if sound else np.inf
-
-    def target(self, tol: float) -> float:
-        return tol
-
-    def __call__(self, X: NDArray[np.float64]) -> Certificate:
-        operator = self._method.operator
-        problem = operator.problem
-        residual = float(operator.level(problem.sources - operator.apply(X)).max(initial=0.0))
-        most = np.abs(problem.values).max(axis=0)
-        columns = 1.1 * (self._relative * most + self._absolute * np.maximum(most, 1.0))
-        # Beyond 0.01 the terms of second order count.
-        if not self._method.done or not self._relative + self._absolute <= 0.01:
-            return by_maximum_principle(problem, residual)
-        columns[~problem.sources.any(axis=0)] = 0.0  # no heat at all: exactly zero
-        return Certificate(
-            np.ones(len(problem.free)), columns, spans(problem), residual, float(columns.max())
-        )
+    problem = method.operator.problem
+    rows, n = problem.graph.rows, problem.n_free
+    terms = int(np.diff(rows.start).max(initial=0)) + 8
+    steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * terms
+    relative = steps * UNIT_ROUNDOFF
+    least = 1.0 if rows.weights is None else rows.weights.min(initial=np.inf)
+    if problem.leak > 0:
+        least = min(least, (problem.leak * problem.degrees).min(initial=np.inf))
+    least = float(method.scaled(np.asarray(least)))
+    sound = LEAST_WEIGHT <= least <= 1 and np.isfinite(problem.diagonal).all()
+    absolute = 4 * n**4 * UNDERFLOW / least if sound else np.inf
+    # Beyond 0.01 the terms of second order count.
+    if not relative + absolute <= 0.01:
+        return by_maximum_principle(problem)
+    most = np.abs(problem.values).max(axis=0)
+    columns = 1.1 * (relative * most + absolute * np.maximum(most, 1.0))
+    columns[~(problem.outer @ np.abs(problem.values)).any(axis=0)] = 0.0  # no heat: exactly zero
+    rounding = float(columns.max())
+    return Certificate(problem.over_nodes(1.0), columns, spans(problem), np.nan, rounding)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from isotherm.errors import ParameterError
-from isotherm.solvers.certificate import ResidualCertifier
+from isotherm.rounding import UNIT_ROUNDOFF
+from isotherm.solvers.certificate import (
+    Certificate,
+    by_maximum_principle,
+    by_residual,
+    exit_factors,
+    settle,
+    spans,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,38 +24,48 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.operator import Operator
-    from isotherm.solvers.certificate import Certificate
 
 EXIT_TIME_LEVEL = 0.1  # η aimed at for h: the bound is then at most 1.11 times the best
 
 
-class Certifier(Protocol):
-    """Proves temperatures of the free nodes."""
+class Warm(NamedTuple):
+    """Where to start from, if not from nothing.
 
-    def target(self, tol: float) -> float:
-        """Residual level that is likely to give the bound `tol`."""
-        ...
+    Attributes
+    ----------
+    temperatures : array of shape (n, k)
+    exits : array of shape (n,) or None
+        The `nodes` of a certificate of theirs.
+    """
 
-    def __call__(self, X: NDArray[np.float64]) -> Certificate:
-        """Certificate of temperatures X, shape (n_F, k), within the problem's bounds."""
-        ...
+    temperatures: NDArray[Any]
+    exits: NDArray[np.float64] | None = None
 
 
 class Method(Protocol):
-    """A solver bound to one operator, with whatever it prepared for it."""
+    """A solver bound to one operator, with whatever it prepared for it.
 
-    def iterate(
-        self, rhs: NDArray[np.float64], X: NDArray[np.float64], target: float
-    ) -> Iterator[NDArray[np.float64]]:
-        """Improve X in place towards ``M X = rhs``.
+    Temperatures X have shape (n, k): given at nodes that are not free, to be found at the others.
+    """
 
-        Yields the residual level of each column (see `Operator.level`) for X as given and then
-        after each step, until all are at most `target` or the solver gives up.
+    def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:
+        """The X to begin with, of a type that suits the tolerance."""
+        ...
+
+    def iterate(self, X: NDArray[Any], tol: float) -> Iterator[float]:
+        """Improve X in place until its error is likely to be at most `tol`.
+
+        Yields the likely error of X as given and then after each step, until it is small enough
+        or the solver gives up. Starting again from where it ended is iterative refinement.
         """
         ...
 
-    def certifier(self) -> Certifier:
-        """What proves the temperatures this method finds."""
+    def guess(self, X: NDArray[Any]) -> Certificate:
+        """What `certify` would be likely to say after the last step; proves nothing."""
+        ...
+
+    def certify(self, X: NDArray[Any]) -> Certificate:
+        """Move X within the problem's bounds, which brings it only closer, and prove it."""
         ...
 
 
@@ -69,10 +88,62 @@ def check_count(value: object, name: str, *, least: int = 1) -> None:
         raise ParameterError(f"{name} must be a whole number ≥ {least}, got {value!r}")
 
 
-def certifier_by(method: Method, operator: Operator) -> ResidualCertifier:
-    """Certifier whose exit times, ``M h = d_F``, are found by the given method."""
-    degrees = operator.problem.degrees[:, np.newaxis]
-    h = np.zeros_like(degrees)
-    for _ in method.iterate(degrees, h, EXIT_TIME_LEVEL):
-        pass
-    return ResidualCertifier(operator, h)
+class Relaxation(ABC):
+    """A method that makes residuals smaller, in float64, and is proven by exit times."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self._nodes: NDArray[np.float64] | None = None  # of the certificate
+        self._largest = 0.0  # of these; 0 before they were looked for
+        self._levels = np.empty(0)
+
+    @abstractmethod
+    def relax(
+        self, X: NDArray[np.float64], target: float, heat: float = 0.0
+    ) -> Iterator[NDArray[np.float64]]:
+        """Make the residual of X with that heat (see `Operator.residual`) smaller, in place.
+
+        Yields the residual level of each column for X as given and then after each step, until
+        all are at most `target` or the solver gives up.
+        """
+
+    def exit_method(self) -> Relaxation:
+        """The method by which exit times are found."""
+        return self
+
+    def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:  # noqa: ARG002
+        return self.operator.problem.start(warm=warm and warm.temperatures)
+
+    def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:
+        self._prepare()
+        target = max(tol / (2 * max(self._largest, 1.0)), 4 * UNIT_ROUNDOFF)
+        for levels in self.relax(X, target):
+            self._levels = levels
+            yield float(levels.max()) / target * tol / 2
+
+    def _prepare(self) -> None:
+        """Find the exit times, ``M h = w``."""
+        if self._largest > 0:
+            return
+        problem = self.operator.problem
+        h = np.zeros((problem.graph.n_nodes, 1))
+        for _ in self.exit_method().relax(h, EXIT_TIME_LEVEL, heat=1.0):
+            pass
+        eta = float(self.operator.imbalance(h, heat=1.0).over[0])
+        self._nodes = exit_factors(problem, h[:, 0], eta)
+        self._largest = 1.0 if self._nodes is None else float(np.nanmax(self._nodes))
+
+    def guess(self, X: NDArray[np.float64]) -> Certificate:  # noqa: ARG002
+        problem = self.operator.problem
+        if self._nodes is None:
+            return by_maximum_principle(problem)
+        return Certificate(self._nodes, self._levels, spans(problem), residual=np.nan)
+
+    def certify(self, X: NDArray[np.float64]) -> Certificate:
+        self._prepare()
+        problem = self.operator.problem
+        np.clip(X, *problem.bounds, out=X)
+        found = self.operator.imbalance(X)
+        if not settle(problem, X, found) or self._nodes is None:
+            return by_maximum_principle(problem, found.relative)
+        return by_residual(problem, self._nodes, found)

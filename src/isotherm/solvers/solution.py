@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-import numpy as np
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-    from isotherm.dirichlet import DirichletProblem
     from isotherm.solvers.certificate import Certificate
 
 
@@ -21,15 +20,15 @@ class Solution:
     Attributes
     ----------
     temperatures : array of shape (n, k)
-        NaN at unreached nodes, which have no temperature.
+        NaN at unreached nodes, which have no temperature. float64, or float32 where that holds
+        the tolerance asked for.
     error_bound : array of shape (n,)
         ``|T − T*| ≤ error_bound`` at each node, for all its columns, T* being the exact
         equilibrium. 0 at seeds, NaN at unreached nodes.
     residual : float
         Greatest imbalance of heat at a free node, relative to its degree.
     n_iter : int
-        Steps taken by the solver for the temperatures; the certificate's own column, found
-        beforehand, is not counted.
+        Steps taken by the solver.
     solver, engine : str
         Names of those that did the work.
     seconds : float
@@ -39,43 +38,23 @@ class Solution:
         The same bound for each column apart.
     """
 
-    temperatures: NDArray[np.float64]
-    error_bound: NDArray[np.float64]
-    residual: float
+    temperatures: NDArray[np.floating[Any]]
+    certificate: Certificate
+    unreached: NDArray[np.bool_]
     n_iter: int
     solver: str
     engine: str
     seconds: float
-    unreached: NDArray[np.bool_]
-    certificate: Certificate
 
-    @classmethod
-    def of(
-        cls,
-        problem: DirichletProblem,
-        X: NDArray[np.float64],
-        certificate: Certificate,
-        *,
-        n_iter: int,
-        solver: str,
-        engine: str,
-        seconds: float,
-    ) -> Solution:
-        """Solution over all nodes from temperatures X of the free ones and their certificate."""
-        unreached = np.zeros(problem.graph.n_nodes, dtype=bool)
-        unreached[problem.unreached] = True
-        whole = replace(certificate, nodes=problem.assemble(certificate.nodes, 0.0))
-        return cls(
-            temperatures=problem.assemble(X, problem.values),
-            error_bound=whole.error_bound,
-            residual=certificate.residual,
-            n_iter=n_iter,
-            solver=solver,
-            engine=engine,
-            seconds=seconds,
-            unreached=unreached,
-            certificate=whole,
-        )
+    @cached_property
+    def error_bound(self) -> NDArray[np.float64]:
+        """The bound at each node, over all its columns."""
+        return self.certificate.error_bound
+
+    @property
+    def residual(self) -> float:
+        """Greatest imbalance of heat at a free node, relative to its degree."""
+        return self.certificate.residual
 
     def __repr__(self) -> str:
         n, k = self.temperatures.shape

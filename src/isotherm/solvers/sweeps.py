@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from isotherm.solvers.cg import ConjugateGradient
-from isotherm.solvers.method import check_count
+from isotherm.solvers.cg import PlainConjugateGradient
+from isotherm.solvers.method import Relaxation, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.operator import Operator
-    from isotherm.solvers.method import Certifier
 
 
 @dataclass(frozen=True)
@@ -48,27 +47,28 @@ class Sweeps:
         return BoundSweeps(operator, self.n, self.max_iter)
 
 
-@dataclass(frozen=True)
-class BoundSweeps:
+class BoundSweeps(Relaxation):
     """See `isotherm.solvers.method.Method`."""
 
-    operator: Operator
-    n: int | None
-    max_iter: int
+    def __init__(self, operator: Operator, n: int | None, max_iter: int) -> None:
+        super().__init__(operator)
+        self.n = n
+        self.max_iter = max_iter
 
-    def iterate(
-        self, rhs: NDArray[np.float64], X: NDArray[np.float64], target: float
+    def relax(
+        self, X: NDArray[np.float64], target: float, heat: float = 0.0
     ) -> Iterator[NDArray[np.float64]]:
-        diagonal = self.operator.problem.diagonal[:, np.newaxis]
+        problem = self.operator.problem
+        kept = np.where(problem.is_free, (1 + problem.leak) * problem.graph.degrees, 1.0)
         last = self.max_iter if self.n is None else self.n
         for sweep in count():
-            R = rhs - self.operator.apply(X)
+            R = self.operator.residual(X, heat)
             level = self.operator.level(R)
             yield level
             if sweep == last or (self.n is None and (level <= target).all()):
                 return
-            X += R / diagonal  # X ← Q X + R Y
+            X += R / kept[:, np.newaxis]  # X ← Q X + R Y
 
-    def certifier(self) -> Certifier:
+    def exit_method(self) -> Relaxation:
         # A few sweeps would leave the exit times, too, far from their limit.
-        return ConjugateGradient().bind(self.operator).certifier()
+        return PlainConjugateGradient(self.operator)

@@ -1,0 +1,144 @@
+"""Rows: the adjacency matrix as its three arrays, and how edges and matrices become one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from isotherm.compiled import MOST_NODES, core, n_threads
+from isotherm.graph.weights import as_csr, canonical, check_weights, symmetric
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+INT32_MAX = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A symmetric CSR matrix: sorted, without duplicates, zeros or, for 0/1 graphs, weights.
+
+    Attributes
+    ----------
+    start : int64 array of shape (n + 1,)
+        Row i has the entries from ``start[i]`` to ``start[i + 1]``.
+    ends : int32 array of shape (nnz,)
+        The column of each entry (int64 beyond two billion nodes).
+    weights : float64 array of shape (nnz,) or None
+        None: all weights are 1.
+    """
+
+    start: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of rows."""
+        return len(self.start) - 1
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the core is there and can work on these rows."""
+        return core is not None and self.n_nodes <= MOST_NODES
+
+    def sums(self) -> NDArray[np.float64]:
+        """Sum of each row: the degrees."""
+        if self.weights is None:
+            return np.diff(self.start).astype(np.float64)
+        if not self.compiled:
+            with np.errstate(over="ignore"):
+                return np.asarray(self.matrix() @ np.ones(self.n_nodes))
+        sums = np.empty(self.n_nodes)
+        core.row_sums(self.start, self.ends, self.weights, sums, n_threads())
+        return sums
+
+    def n_loops(self) -> int:
+        """Number of nodes with a self loop."""
+        pattern = (np.ones(len(self.ends), dtype=np.int8), self.ends, self.start)
+        return int(
+            np.count_nonzero(sparse.csr_array(pattern, shape=(self.n_nodes,) * 2).diagonal())
+        )
+
+    def components(self) -> NDArray[np.int32]:
+        """The connected component of each node, numbered from 0."""
+        if not self.compiled:
+            _, found = sparse.csgraph.connected_components(self.matrix(), directed=False)
+            return np.asarray(found)
+        component = np.empty(self.n_nodes, dtype=np.int32)
+        core.components(self.start, self.ends, component, n_threads())
+        return component
+
+    def matrix(self) -> sparse.csr_array:
+        """The same as a SciPy matrix of float64, which has room for weights."""
+        fits = max(len(self.ends), self.n_nodes) <= INT32_MAX
+        dtype = np.int32 if fits else np.int64
+        data = np.ones(len(self.ends)) if self.weights is None else self.weights
+        parts = (data, self.ends.astype(dtype, copy=False), self.start.astype(dtype, copy=False))
+        return sparse.csr_array(parts, shape=(self.n_nodes,) * 2)
+
+    @classmethod
+    def of(cls, matrix: sparse.csr_array) -> Rows:
+        """Rows of a canonical symmetric matrix of float64, sharing what arrays it can."""
+        ends = matrix.indices
+        if matrix.shape[0] <= MOST_NODES:
+            ends = ends.astype(np.int32, copy=False)
+        weights = None if (matrix.data == 1).all() else matrix.data
+        return cls(matrix.indptr.astype(np.int64, copy=False), ends, weights)
+
+
+def rows_from_edges(
+    n_nodes: int,
+    source: NDArray[Any],
+    target: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+) -> Rows:
+    """Rows of the graph with these edges, each both ways; duplicates merge or add up.
+
+    Parameters
+    ----------
+    n_nodes : int
+    source, target : int arrays of shape (m,)
+        Positions, all in 0 … n − 1.
+    weights : float64 array of shape (m,) or None
+        All > 0.
+    """
+    if core is not None and n_nodes <= MOST_NODES:
+        both = np.int32 if source.dtype == target.dtype == np.int32 else np.int64
+        ends = [np.ascontiguousarray(end, dtype=both) for end in (source, target)]
+        given = None if weights is None else np.ascontiguousarray(weights)
+        start, found, sums = core.from_edges(n_nodes, *ends, given, n_threads())
+        return Rows(start, found, None if sums is None or (sums == 1).all() else sums)
+    # Duplicates are added up in one triangle and then mirrored, so that rounding cannot make
+    # the two halves differ.
+    data = np.ones(len(source)) if weights is None else weights
+    triangle = (np.minimum(source, target), np.maximum(source, target))
+    upper = sparse.coo_array((data, triangle), shape=(n_nodes, n_nodes)).tocsr()
+    if weights is None:
+        upper.data[:] = 1.0
+    return Rows.of((upper + sparse.triu(upper, k=1).T).tocsr())
+
+
+def rows_from_matrix(matrix: Any) -> Rows:
+    """Rows of a square matrix: its own where it is symmetric, else of A + Aᵀ (0/1: the union).
+
+    Raises
+    ------
+    GraphError
+        Entries that are not finite non-negative real numbers.
+    """
+    csr = as_csr(matrix)
+    if core is not None and csr.shape[0] <= MOST_NODES:
+        start = csr.indptr.astype(np.int64, copy=False)
+        ends = csr.indices.astype(np.int32, copy=False)
+        weights = None if csr.dtype != np.float64 and (csr.data == 1).all() else csr.data
+        weights = None if weights is None else weights.astype(np.float64, copy=False)
+        found = core.inspect(start, ends, weights, n_threads())
+        if found["faulty"]:
+            check_weights(csr.data)
+        if found["sorted"] and found["symmetric"] and not found["zeros"]:
+            return Rows(start, ends, None if found["ones"] else weights)
+    return Rows.of(symmetric(canonical(csr)))

@@ -1,0 +1,249 @@
+"""Conjugate gradients on the native engine: temperatures and their proof in one go.
+
+The core (`native/descent.hpp`) makes the steps, in float32; here is what steers them. Three things
+differ from the plain algorithm in `isotherm.solvers.cg`:
+
+- the exit times h of the certificate are one more column, next to those of the temperatures;
+- of classes, whose temperatures add up to 1, one column is left out where that makes rows of
+  numbers half as wide;
+- where the steps taken so far promise many more, an approximate factorisation takes over as the
+  preconditioner.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from isotherm.compiled import core
+from isotherm.engines.native import LANES
+from isotherm.solvers.certificate import (
+    Certificate,
+    by_maximum_principle,
+    by_residual,
+    exit_factors,
+    settle,
+    spans,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from isotherm.engines.native import NativeOperator
+    from isotherm.solvers.method import Warm
+
+logger = logging.getLogger(__name__)
+
+FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 are tried for
+AIM = 0.8  # likely error aimed at, of the tolerance: the recurrence drifts from the truth
+GOOD_ETA = 0.5  # of the exit times, with which temperatures are worth proving
+FIRST_REVIEW = 24  # step at which the pace is first looked at; then at twice that, and so on
+TOO_MANY = 150  # steps still to come at which a factor is worth its while: it costs about as much
+
+
+class Block(NamedTuple):
+    """Columns that are solved together.
+
+    Attributes
+    ----------
+    first, columns : int
+        The first column and how many are iterated.
+    exits : bool
+        Whether the exit times are solved along with them.
+    hidden : bool
+        Whether one further column follows from the others.
+    """
+
+    first: int
+    columns: int
+    exits: bool
+    hidden: bool
+
+    @property
+    def width(self) -> int:
+        """Columns of the block, iterated or not."""
+        return self.columns + self.hidden
+
+
+def blocks_of(n_columns: int, *, one_hot: bool) -> list[Block]:
+    """How columns are solved: with the exit times in one go if they fit, else 16 at a time.
+
+    Examples
+    --------
+    >>> blocks_of(10, one_hot=True)
+    [Block(first=0, columns=10, exits=True, hidden=False)]
+    >>> blocks_of(8, one_hot=True)
+    [Block(first=0, columns=7, exits=True, hidden=True)]
+    >>> [block.columns for block in blocks_of(40, one_hot=True)]
+    [15, 16, 9]
+    """
+    if one_hot and n_columns in (2, 4, 8, LANES):  # one more would need rows twice as wide
+        return [Block(0, n_columns - 1, exits=True, hidden=True)]
+    blocks = [Block(0, min(n_columns, LANES - 1), exits=True, hidden=False)]
+    for first in range(LANES - 1, n_columns, LANES):
+        blocks.append(Block(first, min(LANES, n_columns - first), exits=False, hidden=False))
+    return blocks
+
+
+class FusedConjugateGradient:
+    """See `isotherm.solvers.method.Method`."""
+
+    def __init__(self, operator: NativeOperator, max_iter: int, preconditioner: str) -> None:
+        problem = operator.problem
+        self.operator = operator
+        self.max_iter = max_iter
+        self.preconditioner = preconditioner
+        self.low, self.high = problem.bounds
+        self.sizes = operator.sizes()
+        span = self.high - self.low
+        self.scale = np.where(span > 0, span, 1.0)  # columns are iterated in units of their span
+        self.core = operator.prepared(peeling=True)
+        self.blocks = blocks_of(problem.n_columns, one_hot=problem.one_hot)
+        self.descents: dict[Block, Any] = {}
+        self.factor: Any = None
+        self.h = np.zeros(problem.graph.n_nodes, dtype=np.float32)
+        self.eta = 1.0
+        self.levels = np.full(problem.n_columns, np.inf)
+        self.cold = False  # X and h are 0 at free nodes
+
+    def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:
+        problem = self.operator.problem
+        exact = (problem.values.astype(np.float32) == problem.values).all()
+        short = tol >= FLOAT32_TOL and exact  # the boundary must be as given
+        self.cold = warm is None
+        if warm is not None and warm.exits is not None:
+            np.copyto(self.h, np.nan_to_num(warm.exits), where=problem.is_free, casting="same_kind")
+        return problem.start(np.float32 if short else np.float64, warm and warm.temperatures)
+
+    # --- iterating ----------------------------------------------------------------------------
+
+    def iterate(self, X: NDArray[Any], tol: float) -> Iterator[float]:
+        if self.preconditioner == "factor":
+            self._factorise()
+        for block in self.blocks:
+            descent = self._descent(block)
+            self._weigh(X, block, cold=self.cold)
+            yield self._likely()
+            pace = Pace()
+            for _ in range(self.max_iter):
+                if self._likely(block) <= AIM * tol:
+                    break
+                step = descent.step(X, block.first, self.h if block.exits else None)
+                self._read(block, step)
+                yield self._likely()
+                rest = pace.steps_left(self.levels[self._columns(block)].max(), self._target(tol))
+                if rest > TOO_MANY and self.preconditioner == "auto" and self.factor is None:
+                    self._factorise()
+                    self._settle(X, block)
+                    self._weigh(X, block, cold=False)
+        self.cold = False
+
+    def _descent(self, block: Block) -> Any:
+        if block not in self.descents:
+            descent = core.Descent(self.core, block.columns, block.exits, block.hidden)
+            if self.factor is not None:
+                descent.precondition(self.factor)
+            self.descents[block] = descent
+        return self.descents[block]
+
+    def _factorise(self) -> None:
+        if self.factor is None:
+            self.factor = core.factorise(self.core)
+            logger.info("preconditioned by a factor of %d entries", self.factor.n_entries)
+        for descent in self.descents.values():
+            descent.precondition(self.factor)
+
+    def _columns(self, block: Block) -> slice:
+        return slice(block.first, block.first + block.width)
+
+    def _read(self, block: Block, step: list[float]) -> None:
+        """Take over what a step says: levels of the columns, of h, and of the hidden column."""
+        levels = np.array(step)
+        columns = slice(block.first, block.first + block.columns)
+        self.levels[columns] = levels[: block.columns] * self.scale[columns]
+        if block.hidden:
+            self.levels[block.first + block.columns] = levels[-1]
+        if block.exits:
+            self.eta = float(levels[block.columns])
+
+    def _weigh(self, X: NDArray[Any], block: Block, *, cold: bool) -> Any:
+        """Residuals of a block as they are; the next step starts afresh from them."""
+        columns = self._columns(block)
+        h = self.h if block.exits else None
+        found = self._descent(block).weigh(
+            X, block.first, self.scale[columns], self.sizes[columns], cold, h
+        )
+        self.levels[columns] = np.maximum(found[0], found[1])
+        if block.exits:
+            self.eta = found[4]
+        return found
+
+    def _likely(self, block: Block | None = None) -> float:
+        """The likely error, of one block or of all."""
+        if not self.eta < GOOD_ETA:
+            return math.inf
+        levels = self.levels if block is None else self.levels[self._columns(block)]
+        return float(levels.max() * self.h.max() / (1 - self.eta))
+
+    def _target(self, tol: float) -> float:
+        """The level at which the error is likely to be small enough."""
+        return AIM * tol / max(float(self.h.max()), 1.0) * (1 - min(self.eta, GOOD_ETA))
+
+    # --- proving ------------------------------------------------------------------------------
+
+    def guess(self, X: NDArray[Any]) -> Certificate:
+        problem = self.operator.problem
+        nodes = exit_factors(problem, self.h, self.eta)
+        if nodes is None or len(self.descents) < len(self.blocks):
+            return by_maximum_principle(problem)
+        self._complete(X)
+        return Certificate(nodes, self.levels.copy(), spans(problem), residual=np.nan)
+
+    def certify(self, X: NDArray[Any]) -> Certificate:
+        problem = self.operator.problem
+        parts = []
+        for block in self.blocks:
+            self._settle(X, block)
+            parts.append(self._weigh(X, block, cold=False))
+        found = self.operator.joined(parts)
+        nodes = exit_factors(problem, self.h, self.eta)
+        if not settle(problem, X, found) or nodes is None:
+            return by_maximum_principle(problem, found.relative)
+        return by_residual(problem, nodes, found)
+
+    def _settle(self, X: NDArray[Any], block: Block) -> None:
+        """Move a block within its bounds, peeled nodes to what their parents imply."""
+        at, h = slice(block.first, block.first + block.columns), self.h if block.exits else None
+        self.core.settle(X, block.first, self.low[at], self.high[at], h)
+        self._complete(X)
+
+    def _complete(self, X: NDArray[Any]) -> None:
+        """Fill in the column that follows from the others."""
+        if self.blocks[0].hidden:
+            np.sum(X[:, :-1], axis=1, out=X[:, -1])
+            np.subtract(1, X[:, -1], out=X[:, -1])
+            np.maximum(X[:, -1], 0, out=X[:, -1])
+
+
+class Pace:
+    """How fast levels fall, from the best seen so far."""
+
+    def __init__(self) -> None:
+        self._best = [math.inf]
+        self._review = FIRST_REVIEW
+
+    def steps_left(self, level: float, target: float) -> float:
+        """Steps still to come, by the pace since half of those taken; 0 unless it is time to ask."""
+        self._best.append(min(self._best[-1], level))
+        taken = len(self._best) - 1
+        if taken < self._review or not target < level:
+            return 0.0
+        self._review *= 2
+        gained = math.log(self._best[taken // 2] / self._best[taken])
+        to_gain = math.log(self._best[taken] / target)
+        return to_gain / max(gained, 1e-9) * (taken - taken // 2)
