@@ -189,13 +189,13 @@ nb::tuple as_tuple(const Imbalance& found, int columns, bool exits) {
 
 // Of X alone, without a descent.
 nb::tuple imbalance(const BoundProblem& bound, const Matrix<const double>& X, int first,
-                    const Array<const double>& largest) {
+                    const Array<const double>& largest, bool one_sign) {
     const int count = static_cast<int>(largest.shape(0));
     const auto columns = bound.columns<const double>(X, first, count);
     double sizes[max_width] = {};
     const double none[max_width] = {};
     std::copy(largest.data(), largest.data() + count, sizes);
-    const Task<double> task{columns.first, columns.stride, count,   false, false,
+    const Task<double> task{columns.first, columns.stride, count, false, false, one_sign,
                             sizes,         none,           nullptr, 0,     0};
     return as_tuple(unlocked([&] { return bound.problem.imbalance<double>(task); }), count, false);
 }
@@ -240,7 +240,8 @@ struct BoundDescent {
     }
     template <class T>
     nb::tuple weigh(const Matrix<T>& X, int first, const Array<const double>& scale,
-                    const Array<const double>& largest, bool cold, const nb::object& h) {
+                    const Array<const double>& largest, bool cold, bool one_sign,
+                    const nb::object& h) {
         const int count = columns + hidden;
         const auto into = bound.columns<T>(X, first, count);
         require(scale.shape(0) == static_cast<std::size_t>(count) &&
@@ -248,7 +249,8 @@ struct BoundDescent {
                 "one scale and one size per column");
         float* const found = own_exits(h);
         return as_tuple(unlocked([&] {
-                            return descent.weigh<T>(into, found, scale.data(), largest.data(), cold);
+                            return descent.weigh<T>(into, found, scale.data(), largest.data(), cold,
+                                                    one_sign);
                         }),
                         count, exits);
     }
@@ -318,7 +320,7 @@ void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
                 "h"_a.none() = nb::none());
     descent
         .def("weigh", &BoundDescent::weigh<T>, "X"_a.noconvert(), "first"_a, "scale"_a,
-             "largest"_a, "cold"_a, "h"_a.none() = nb::none())
+             "largest"_a, "cold"_a, "one_sign"_a, "h"_a.none() = nb::none())
         .def("step", &BoundDescent::step<T>, "X"_a.noconvert(), "first"_a,
              "h"_a.none() = nb::none());
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "classes"_a,
@@ -372,7 +374,8 @@ NB_MODULE(_core, m) {
                       int, const std::string&>(),
              "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "leak"_a, "root"_a,
              "peeling"_a, "threads"_a, "simd"_a)
-        .def("imbalance", &imbalance, "X"_a.noconvert(), "first"_a, "largest"_a)
+        .def("imbalance", &imbalance, "X"_a.noconvert(), "first"_a, "largest"_a,
+             "one_sign"_a)
         .def("exit_imbalance", &exit_imbalance, "h"_a)
         .def_prop_ro("n_peeled",
                      [](const BoundProblem& b) { return b.problem.peel().child.size(); });

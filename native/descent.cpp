@@ -163,7 +163,7 @@ void Descent::pack(const Columns<T>& X, int count, const float* h) {
 
 template <class T>
 Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, const double* largest,
-                         bool cold) {
+                         bool cold, bool one_sign) {
     stale_ = true;
     double inverse[max_width + 1] = {}, sizes[max_width] = {};
     for (int l = 0; l < x_.columns; ++l) {
@@ -180,11 +180,12 @@ Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, con
         packed_h = h && !x_.hidden;  // there is a lane for it beside those of X
         pack(X, count, packed_h ? h : nullptr);
         if (packed_h) sizes[count] = *std::max_element(h, h + problem_.M().graph.n_nodes);
-        found = problem_.imbalance<float>({x_.P, 0, count + packed_h, packed_h, cold, sizes,
+        found = problem_.imbalance<float>({x_.P, 0, count + packed_h, packed_h, cold, one_sign, sizes,
                                            inverse, x_.Z, x_.lanes, x_.columns + packed_h});
     } else {
         found = problem_.imbalance<double>(
-            {X.first, X.stride, count, false, cold, sizes, inverse, x_.Z, x_.lanes, x_.columns});
+            {X.first, X.stride, count, false, cold, one_sign, sizes, inverse, x_.Z, x_.lanes,
+             x_.columns});
     }
     if (h && !packed_h) {
         found.over[count] = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes, cold);
@@ -284,9 +285,9 @@ template void Problem::settle<double>(const Columns<double>&, float*, const doub
                                       const double*) const;
 template Imbalance Problem::imbalance<double>(const Task<double>&) const;
 template Imbalance Descent::weigh<float>(const Columns<float>&, float*, const double*,
-                                         const double*, bool);
+                                         const double*, bool, bool);
 template Imbalance Descent::weigh<double>(const Columns<double>&, float*, const double*,
-                                          const double*, bool);
+                                          const double*, bool, bool);
 template void Descent::step<float>(const Columns<float>&, float*, float*);
 template void Descent::step<double>(const Columns<double>&, float*, float*);
 

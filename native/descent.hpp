@@ -60,10 +60,11 @@ public:
 
     // The imbalance of X and h as they are, that of h after those of all columns. The next step
     // starts afresh from these residuals, in which columns are divided by their `scale`. No
-    // entry of a column is greater than `largest`. If `cold`, X and h are 0 at free nodes.
+    // entry of a column is greater than `largest`. If `cold`, X and h are 0 at free nodes; if
+    // `one_sign`, no entry of X is negative.
     template <class T>
     Imbalance weigh(const Columns<T>& X, float* h, const double* scale, const double* largest,
-                    bool cold);
+                    bool cold, bool one_sign);
 
     // One step. `levels`, max_width + 1 of them, receives |r| / gauge of each lane, as the
     // recurrence has it, and in the last place that of the hidden column.

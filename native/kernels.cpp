@@ -248,18 +248,19 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
                 else flow.v[k] += t.v[k];
             }
         }
-        // The sum of N terms, in any order, is off by at most N u times the sum of their sizes,
-        // which is at most d times the largest. The degree is such a sum too; 8 more cover the
-        // products and the last additions.
+        // The sum of N terms, in any order, is off by at most N u times the sum of their sizes:
+        // the sum itself if all have one sign, else at most d times the largest. The degree is
+        // such a sum too; 8 more cover the products and the last additions.
         const double d = M.degrees[i], g = gauge(M, i), keep = (1 + M.leak) * d;
         const double terms = static_cast<double>(start[i + 1] - start[i] + 8);
-        const double unit = 1.01 * unit_roundoff * terms / g * (d + keep);
+        const double unit = 1.01 * unit_roundoff * terms / g;
         const double by_g = 1 / g, by_d = 1 / d, by_pivot = 1 / M.pivots[i];
         const D t = D::of(X + i * stride, count);
         for (int k = 0; k < D::pieces; ++k) {
             V r = flow.v[k] - keep * t.v[k];
             if (task.packed_h && (count - 1) / D::per == k) r[(count - 1) % D::per] += g;
-            const V rounding = unit * largest.v[k];
+            const V sizes = task.one_sign ? flow.v[k] + keep * t.v[k] : (d + keep) * largest.v[k];
+            const V rounding = unit * sizes;
             const V size = by_g * r;
             over.v[k] = larger_or_nan(over.v[k], size + rounding);
             under.v[k] = larger_or_nan(under.v[k], rounding - size);

@@ -77,6 +77,7 @@ struct Task {
     int count;
     bool packed_h;  // the last of them is h
     bool cold;      // X is 0 at free nodes
+    bool one_sign;  // no entry of X is negative
     const double* largest;        // size of each column, max_width of them
     const double* inverse_scale;  // of each column, likewise
     float* Z;                     // receives r / pivots; null: not wanted

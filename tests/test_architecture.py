@@ -55,7 +55,7 @@ def imports(tree):
         for name in names:
             package, _, rest = name.partition(".")
             home = isotherm._HOME.get(rest, rest).split(".")[0]
-            if package == "isotherm" and home not in {"", "__version__"}:
+            if package == "isotherm" and home not in {"", "__version__", "_core"}:
                 yield home
 
 
@@ -67,6 +67,11 @@ def test_modules_import_only_from_those_above_them():
         assert home in ORDER, f"{path} has no place in the order of modules"
         for imported in imports(tree):
             assert ORDER.index(imported) <= ORDER.index(home), f"{path} imports {imported}"
+
+
+def test_the_compiled_core_is_imported_in_one_place():
+    users = [path for path, tree in modules() if "isotherm._core" in ast.unparse(tree)]
+    assert [str(path) for path in users] == ["compiled"]
 
 
 def test_no_module_is_a_drawer_for_odds_and_ends():

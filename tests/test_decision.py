@@ -39,7 +39,7 @@ def test_a_class_without_heat_is_never_divided_by_zero(decision):
     means = Means(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
     found = scores(np.array([[1.0, 0.0]]), means, decision)
     assert np.isfinite(found).all()
-    errors = score_errors(np.array([[1.0, 0.0]]), np.zeros((1, 2)), means, zeros(2), decision)
+    errors = score_errors(means, zeros(2), decision)(found, np.zeros((1, 2)))
     assert np.isfinite(errors).all()
 
 
@@ -52,7 +52,7 @@ def test_score_errors_bound_what_errors_of_temperatures_and_means_can_do(decisio
     for size in (1e-9, 1e-3, 0.05):
         errors = rng.uniform(0, size, T.shape)
         mean_errors = Means(rng.uniform(0, size, 3), rng.uniform(0, size, 3), np.zeros(3))
-        bound = score_errors(T, errors, MEANS, mean_errors, decision)
+        bound = score_errors(MEANS, mean_errors, decision)(scores(T, MEANS, decision), errors)
         largest = np.zeros_like(T)
         for _ in range(2000):
             sign = rng.choice([-1, 0, 1], (3, *T.shape))
@@ -71,7 +71,8 @@ def test_the_error_of_standard_scores_covers_the_turn_at_one_half():
     means = Means(np.array([0.49, 0.51]), np.array([0.5, 0.5]), np.array([0.5, 0.5]))
     errors = Means(np.array([0.05, 0.05]), np.zeros(2), np.zeros(2))
     point = np.array([[0.9, 0.1]])
-    bound = score_errors(point, np.zeros((1, 2)), means, errors, "standard")
+    found = scores(point, means, "standard")
+    bound = score_errors(means, errors, "standard")(found, np.zeros((1, 2)))
     for shift in np.linspace(-0.05, 0.05, 101):
         true = Means(means.all + shift, means.free, means.seed_share)
         moved = scores(point, true, "standard") - scores(point, means, "standard")
@@ -80,7 +81,7 @@ def test_the_error_of_standard_scores_covers_the_turn_at_one_half():
 
 def test_a_scale_that_may_be_zero_proves_nothing():
     errors = Means(np.full(3, 0.6), np.zeros(3), np.zeros(3))
-    assert np.isinf(score_errors(T, 0 * T, MEANS, errors, "ratio")).all()
+    assert np.isinf(score_errors(MEANS, errors, "ratio")(T, 0 * T)).all()
 
 
 @pytest.mark.parametrize("name", ["best", None, 3])

@@ -38,11 +38,13 @@ def test_the_blocks_are_those_of_equation_3(rng):
     )
 
 
-def test_assemble_puts_every_part_in_its_place():
+def test_a_start_has_the_boundary_values_and_none_at_unreached_nodes():
     problem = DirichletProblem(PIECES, np.array([2, 0]), np.array([[1.0, 2.0], [3.0, 4.0]]))
-    whole = problem.assemble(np.array([[5.0, 6.0]]), problem.values)
-    assert whole[[0, 1, 2]].tolist() == [[3, 4], [5, 6], [1, 2]]
-    assert np.isnan(whole[3:]).all()
+    assert problem.start()[[0, 1, 2]].tolist() == [[3, 4], [0, 0], [1, 2]]
+    assert np.isnan(problem.start()[3:]).all()
+    warm = np.full((PIECES.n_nodes, 2), 9.0)
+    assert problem.start(warm=warm)[[0, 1, 2]].tolist() == [[3, 4], [9, 9], [1, 2]]
+    assert np.isnan(problem.start(warm=warm)[3:]).all()
 
 
 def test_a_seed_given_twice_with_the_same_value_counts_once():

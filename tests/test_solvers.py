@@ -339,6 +339,6 @@ def test_a_purpose_served_ends_a_solve_early():
     graph = grid(20, 20)
     problem = DirichletProblem(graph, np.array([0, 399]), np.eye(2))
     full = solve(problem, solver="cg")
-    early = solve(problem, solver="cg", excess=lambda solution: solution.certificate.bound / 0.1)
+    early = solve(problem, solver="cg", excess=lambda _, proof: proof.bound / 0.1)
     assert early.n_iter < full.n_iter
     assert 1e-6 < early.certificate.bound < 0.1

@@ -6,18 +6,23 @@ tested against it.
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
 
 from isotherm.errors import ParameterError
 
-core: Any = None
-try:
-    from isotherm import _core as core  # type: ignore[attr-defined, no-redef]
-except ImportError:  # built without a compiler
-    pass
 
+def _load() -> Any:
+    """The compiled module; None if isotherm was installed without a compiler."""
+    try:
+        return importlib.import_module("isotherm._core")
+    except ImportError:
+        return None
+
+
+core = _load()
 MOST_NODES = 2**31 - 2  # the core numbers nodes by 32 bits
 
 

@@ -118,7 +118,7 @@ def scores(temperatures: NDArray[Any], means: Means, decision: str = "centered")
     [1]
     """
     shift, scale = shift_and_scale(means, decision)
-    return (temperatures - shift) / scale
+    return np.asarray((temperatures - shift) / scale)
 
 
 def shift_and_scale(means: Means, decision: str) -> tuple[NDArray[Any], NDArray[Any]]:

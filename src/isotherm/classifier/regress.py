@@ -102,7 +102,9 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         positions, known = _known_values(values, graph)
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
         previous = self._previous(graph)
-        warm = previous and Warm(previous.temperatures, previous.certificate.nodes)
+        warm = None
+        if previous is not None:
+            warm = Warm(previous.temperatures, previous.certificate.nodes)
         solution = self._solve(problem, warm=warm)
 
         self._record(graph, solution)
@@ -115,12 +117,12 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         self.status_ = np.select([is_seed, solution.unreached], [SEED, NO_HEAT], PREDICTED)
         return self
 
-    def predict(self, rows: Any = None) -> NDArray[np.float64]:
+    def predict(self, rows: Any = None) -> NDArray[np.floating[Any]]:
         """Values of the fitted nodes, or of new ones given their weights to those."""
         check_is_fitted(self, "temperatures_")
         return self.temperatures_.copy() if rows is None else self._extend(rows)[:, 0]
 
-    def fit_predict(self, graph: Any, values: Any) -> NDArray[np.float64]:
+    def fit_predict(self, graph: Any, values: Any) -> NDArray[np.floating[Any]]:
         """Values of all nodes; see `fit`."""
         return self.fit(graph, values).predict()
 

@@ -148,7 +148,7 @@ def _judge_rows(
     T: NDArray[Any], own: NDArray[np.intp], some: slice, rule: _Rule, out: Verdict
 ) -> float:
     # An unreached node taken as 0 is exact.
-    E_T = np.nan_to_num(rule.certificate.errors(some), nan=0.0)  # type: ignore[arg-type]
+    E_T = np.nan_to_num(rule.certificate.errors(some), nan=0.0)
     has, is_seed = ~np.isnan(T[:, 0]), own >= 0
     S = (T - rule.shift) / rule.scale
     E = rule.errors(S, E_T)

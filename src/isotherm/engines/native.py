@@ -66,14 +66,9 @@ class NativeOperator(ScipyOperator):
     """See `isotherm.engines.operator.Operator`."""
 
     def __init__(self, problem: DirichletProblem, tol: float, engine: NativeEngine) -> None:
-        self.problem = problem
+        super().__init__(problem, tol)
         self.root = root_measures(problem, tol)
         self.engine = engine
-        self._tol = tol
-
-    @cached_property
-    def gauge(self) -> NDArray[np.float64]:  # type: ignore[override]
-        return ScipyOperator(self.problem, self._tol).gauge
 
     def prepared(self, *, peeling: bool) -> Any:
         """The problem as the core sees it; `peeling` takes hanging trees off."""
@@ -97,21 +92,27 @@ class NativeOperator(ScipyOperator):
 
     def sizes(self) -> NDArray[np.float64]:
         """Greatest size of a temperature in each column, by the maximum principle."""
-        return np.maximum(*np.abs(self.problem.bounds))
+        low, high = self.problem.bounds
+        return np.asarray(np.maximum(np.abs(low), np.abs(high)))
 
-    def underflow(self, columns: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """What underflow may have done to the residuals of columns that are not all zero."""
+    @cached_property
+    def one_sign(self) -> bool:
+        """Whether no temperature is negative."""
+        return bool((self.problem.bounds[0] >= 0).all())
+
+    def _underflow(self) -> float:
+        """What underflow may have done to a residual that is not exactly zero."""
         terms = int(np.diff(self.problem.graph.rows.start).max(initial=0)) + 8
         least = self.problem.graph.degrees[self.problem.is_free].min(initial=np.inf)
         unit = min(least, float(np.sqrt(least))) / 16  # peeled nodes have a finer one
-        return np.where(columns, terms * (UNDERFLOW / unit), 0.0)
+        return float(terms * (UNDERFLOW / unit))
 
     def imbalance(self, X: NDArray[np.float64], heat: float = 0.0) -> Imbalance:
         if heat or X.shape[1] != self.problem.n_columns:
             return super().imbalance(X, heat)
         sizes = self.sizes()
         found = [
-            self._plain.imbalance(X, first, sizes[first : first + LANES])
+            self._plain.imbalance(X, first, sizes[first : first + LANES], self.one_sign)
             for first in range(0, X.shape[1], LANES)
         ]
         return self.joined(found)
@@ -119,6 +120,6 @@ class NativeOperator(ScipyOperator):
     def joined(self, found: list[Any]) -> Imbalance:
         """One imbalance from those of successive columns, as the core reports them."""
         over, under, rounding = (np.concatenate([part[i] for part in found]) for i in range(3))
-        lost = self.underflow(self.problem.values.any(axis=0))
+        lost = np.where(rounding > 0, self._underflow(), 0.0)  # a column of zeros is exact
         relative = max(part[3] for part in found)
         return Imbalance(over + lost, under + lost, rounding + lost, relative)

@@ -48,12 +48,14 @@ class Operator(Protocol):
     Attributes
     ----------
     problem : DirichletProblem
-    gauge : array of shape (n,)
-        The unit w in which the residual of each node is measured; see `gauge`.
     """
 
     problem: DirichletProblem
-    gauge: NDArray[np.float64]
+
+    @property
+    def gauge(self) -> NDArray[np.float64]:
+        """The unit w in which the residual of each node is measured; see the function `gauge`."""
+        ...
 
     def apply(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
         """Product M P at free nodes, 0 elsewhere; P, of shape (n, k), is 0 there too."""

@@ -33,7 +33,11 @@ class ScipyOperator:
 
     def __init__(self, problem: DirichletProblem, tol: float) -> None:
         self.problem = problem
-        self.gauge = gauge(problem, tol)
+        self._tol = tol
+
+    @cached_property
+    def gauge(self) -> NDArray[np.float64]:
+        return gauge(self.problem, self._tol)
 
     @cached_property
     def _held(self) -> NDArray[np.bool_]:

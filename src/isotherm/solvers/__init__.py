@@ -31,8 +31,6 @@ from isotherm.solvers.sweeps import Sweeps
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from isotherm.engines.operator import Engine
     from isotherm.solvers.attempt import Excess
     from isotherm.solvers.method import Solver

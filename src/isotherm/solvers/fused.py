@@ -85,9 +85,8 @@ def blocks_of(n_columns: int, *, one_hot: bool) -> list[Block]:
     if one_hot and n_columns in (2, 4, 8, LANES):  # one more would need rows twice as wide
         return [Block(0, n_columns - 1, exits=True, hidden=True)]
     blocks = [Block(0, min(n_columns, LANES - 1), exits=True, hidden=False)]
-    for first in range(LANES - 1, n_columns, LANES):
-        blocks.append(Block(first, min(LANES, n_columns - first), exits=False, hidden=False))
-    return blocks
+    more = range(LANES - 1, n_columns, LANES)
+    return blocks + [Block(k, min(LANES, n_columns - k), exits=False, hidden=False) for k in more]
 
 
 class FusedConjugateGradient:
@@ -176,7 +175,13 @@ class FusedConjugateGradient:
         columns = self._columns(block)
         h = self.h if block.exits else None
         found = self._descent(block).weigh(
-            X, block.first, self.scale[columns], self.sizes[columns], cold, h
+            X,
+            block.first,
+            self.scale[columns],
+            self.sizes[columns],
+            cold,
+            self.operator.one_sign,
+            h,
         )
         self.levels[columns] = np.maximum(found[0], found[1])
         if block.exits:
@@ -238,7 +243,7 @@ class Pace:
         self._review = FIRST_REVIEW
 
     def steps_left(self, level: float, target: float) -> float:
-        """Steps still to come, by the pace since half of those taken; 0 unless it is time to ask."""
+        """Steps still to come, by the pace of the later half; 0 unless it is time to ask."""
         self._best.append(min(self._best[-1], level))
         taken = len(self._best) - 1
         if taken < self._review or not target < level:
