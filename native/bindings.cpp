@@ -164,9 +164,9 @@ struct BoundProblem {
     }
     std::size_t n_nodes() const { return static_cast<std::size_t>(problem.M().graph.n_nodes); }
 
-    float* exits(const nb::object& h) const {
+    double* exits(const nb::object& h) const {
         if (h.is_none()) return nullptr;
-        const auto array = nb::cast<Array<float>>(h);
+        const auto array = nb::cast<Array<double>>(h);
         require(array.shape(0) == n_nodes(), "h must have one entry per node");
         return array.data();
     }
@@ -180,11 +180,11 @@ struct BoundProblem {
     }
 };
 
-nb::tuple as_tuple(const Imbalance& found, int columns, bool exits) {
+nb::tuple as_tuple(const Imbalance& found, int columns) {
     return nb::make_tuple(std::vector<double>(found.over, found.over + columns),
                           std::vector<double>(found.under, found.under + columns),
                           std::vector<double>(found.rounding, found.rounding + columns),
-                          found.relative, exits ? found.over[columns] : 0.0);
+                          found.relative, found.exits);
 }
 
 // Of X alone, without a descent.
@@ -197,11 +197,11 @@ nb::tuple imbalance(const BoundProblem& bound, const Matrix<const double>& X, in
     std::copy(largest.data(), largest.data() + count, sizes);
     const Task<double> task{columns.first, columns.stride, count, false, false, one_sign,
                             sizes,         none,           nullptr, 0,     0};
-    return as_tuple(unlocked([&] { return bound.problem.imbalance<double>(task); }), count, false);
+    return as_tuple(unlocked([&] { return bound.problem.imbalance<double>(task); }), count);
 }
 
 double exit_imbalance(const BoundProblem& bound, const nb::object& h) {
-    const float* const exits = bound.exits(h);
+    const double* const exits = bound.exits(h);
     require(exits != nullptr, "h must be given");
     return unlocked([&] { return bound.problem.exit_imbalance(exits, nullptr, 0, false); });
 }
@@ -211,7 +211,7 @@ void settle(const BoundProblem& bound, const Matrix<T>& X, int first,
             const Array<const double>& low, const Array<const double>& high, const nb::object& h) {
     const auto columns = bound.columns<T>(X, first, static_cast<int>(low.shape(0)));
     require(high.shape(0) == low.shape(0), "low and high differ in length");
-    float* const exits = bound.exits(h);
+    double* const exits = bound.exits(h);
     unlocked([&] { bound.problem.settle<T>(columns, exits, low.data(), high.data()); });
 }
 
@@ -233,8 +233,8 @@ struct BoundDescent {
                 "between 1 and 16 lanes");
         return columns;
     }
-    float* own_exits(const nb::object& h) const {
-        float* const found = bound.exits(h);
+    double* own_exits(const nb::object& h) const {
+        double* const found = bound.exits(h);
         require((found != nullptr) == exits, "h must be given if and only if it is solved for");
         return found;
     }
@@ -247,17 +247,17 @@ struct BoundDescent {
         require(scale.shape(0) == static_cast<std::size_t>(count) &&
                     largest.shape(0) == static_cast<std::size_t>(count),
                 "one scale and one size per column");
-        float* const found = own_exits(h);
+        double* const found = own_exits(h);
         return as_tuple(unlocked([&] {
                             return descent.weigh<T>(into, found, scale.data(), largest.data(), cold,
                                                     one_sign);
                         }),
-                        count, exits);
+                        count);
     }
     template <class T>
     std::vector<float> step(const Matrix<T>& X, int first, const nb::object& h) {
         const auto into = bound.columns<T>(X, first, columns);
-        float* const found = own_exits(h);
+        double* const found = own_exits(h);
         float levels[max_width + 1];
         unlocked([&] { descent.step<T>(into, found, levels); });
         std::vector<float> result(levels, levels + descent.lanes());

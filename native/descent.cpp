@@ -10,6 +10,7 @@ namespace isotherm {
 namespace {
 
 constexpr double gauge_of_peeled = 0.1;
+constexpr double longest_in_float = 1e4;  // h of which float has digits enough
 
 void raise(double& a, double b) {
     if (a == a && !(a > b)) a = b;  // keeps a NaN
@@ -85,7 +86,7 @@ Imbalance Problem::imbalance(const Task<T>& task) const {
     return all;
 }
 
-double Problem::exit_imbalance(const float* h, float* Z, int lanes, bool cold) const {
+double Problem::exit_imbalance(const double* h, float* Z, int lanes, bool cold) const {
     constexpr double unit_roundoff = 0x1p-53;
     double all = 0;
     std::mutex mutex;
@@ -113,7 +114,7 @@ double Problem::exit_imbalance(const float* h, float* Z, int lanes, bool cold) c
 }
 
 template <class T>
-void Problem::settle(const Columns<T>& X, float* h, const double* low, const double* high) const {
+void Problem::settle(const Columns<T>& X, double* h, const double* low, const double* high) const {
     for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             if (kind_[i] == held) continue;
@@ -130,7 +131,7 @@ void Problem::settle(const Columns<T>& X, float* h, const double* low, const dou
             X.first[i * X.stride + l] =
                 static_cast<T>(peel_.ratio[k] * X.first[p * X.stride + l]);
         }
-        if (h) h[i] = static_cast<float>(peel_.rise[k] + peel_.ratio[k] * h[p]);
+        if (h) h[i] = peel_.rise[k] + peel_.ratio[k] * h[p];
     }
 }
 
@@ -150,19 +151,19 @@ Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
 }
 
 template <class T>
-void Descent::pack(const Columns<T>& X, int count, const float* h) {
+void Descent::pack(const Columns<T>& X, int count, double* h) {
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             float* const row = x_.P + i * x_.width;
             const T* const from = X.first + i * X.stride;
             for (int l = 0; l < count; ++l) row[l] = static_cast<float>(from[l]);
-            if (h) row[count] = h[i];
+            if (h) h[i] = row[count] = static_cast<float>(h[i]);
         }
     });
 }
 
 template <class T>
-Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, const double* largest,
+Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
                          bool cold, bool one_sign) {
     stale_ = true;
     double inverse[max_width + 1] = {}, sizes[max_width] = {};
@@ -177,9 +178,11 @@ Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, con
     Imbalance found;
     bool packed_h = false;
     if constexpr (sizeof(T) == 4) {
-        packed_h = h && !x_.hidden;  // there is a lane for it beside those of X
+        // Is there a lane for h beside those of X, and are its digits not needed?
+        const double longest = h ? *std::max_element(h, h + problem_.M().graph.n_nodes) : 0.0;
+        packed_h = h && !x_.hidden && longest < longest_in_float;
         pack(X, count, packed_h ? h : nullptr);
-        if (packed_h) sizes[count] = *std::max_element(h, h + problem_.M().graph.n_nodes);
+        if (packed_h) sizes[count] = longest;
         found = problem_.imbalance<float>({x_.P, 0, count + packed_h, packed_h, cold, one_sign, sizes,
                                            inverse, x_.Z, x_.lanes, x_.columns + packed_h});
     } else {
@@ -188,8 +191,9 @@ Imbalance Descent::weigh(const Columns<T>& X, float* h, const double* scale, con
              x_.columns});
     }
     if (h && !packed_h) {
-        found.over[count] = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes, cold);
+        found.exits = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes, cold);
     }
+    if (packed_h) found.exits = found.over[count];
     return found;
 }
 
@@ -237,7 +241,7 @@ void Descent::restart() {
 }
 
 template <class T>
-void Descent::step(const Columns<T>& X, float* h, float* levels) {
+void Descent::step(const Columns<T>& X, double* h, float* levels) {
     if (stale_) restart();
     const Operator& M = problem_.M();
     const Kernels& kernels = problem_.kernels();
@@ -279,16 +283,16 @@ void Descent::step(const Columns<T>& X, float* h, float* levels) {
     copy_to_peeled();
 }
 
-template void Problem::settle<float>(const Columns<float>&, float*, const double*,
+template void Problem::settle<float>(const Columns<float>&, double*, const double*,
                                      const double*) const;
-template void Problem::settle<double>(const Columns<double>&, float*, const double*,
+template void Problem::settle<double>(const Columns<double>&, double*, const double*,
                                       const double*) const;
 template Imbalance Problem::imbalance<double>(const Task<double>&) const;
-template Imbalance Descent::weigh<float>(const Columns<float>&, float*, const double*,
+template Imbalance Descent::weigh<float>(const Columns<float>&, double*, const double*,
                                          const double*, bool, bool);
-template Imbalance Descent::weigh<double>(const Columns<double>&, float*, const double*,
+template Imbalance Descent::weigh<double>(const Columns<double>&, double*, const double*,
                                           const double*, bool, bool);
-template void Descent::step<float>(const Columns<float>&, float*, float*);
-template void Descent::step<double>(const Columns<double>&, float*, float*);
+template void Descent::step<float>(const Columns<float>&, double*, float*);
+template void Descent::step<double>(const Columns<double>&, double*, float*);
 
 }  // namespace isotherm

@@ -36,11 +36,11 @@ public:
     Imbalance imbalance(const Task<T>& task) const;
 
     // The greatest of (r + rounding) / gauge for h, likewise; Z has stride `lanes`.
-    double exit_imbalance(const float* h, float* Z, int lanes, bool cold) const;
+    double exit_imbalance(const double* h, float* Z, int lanes, bool cold) const;
 
     // Keeps X within [low, high] and gives peeled nodes the values that their parents imply.
     template <class T>
-    void settle(const Columns<T>& X, float* h, const double* low, const double* high) const;
+    void settle(const Columns<T>& X, double* h, const double* low, const double* high) const;
 
 private:
     std::vector<std::uint8_t> kind_;
@@ -58,18 +58,19 @@ public:
     // is 1 − Σ of the others and not iterated.
     Descent(const Problem& problem, int columns, bool exits, bool hidden);
 
-    // The imbalance of X and h as they are, that of h after those of all columns. The next step
-    // starts afresh from these residuals, in which columns are divided by their `scale`. No
+    // The imbalance of X and h as they are. The next step
+    // starts afresh from these residuals, in which columns are divided by their `scale`. h may be
+    // rounded to float, where that does no harm, to be fetched along with X. No
     // entry of a column is greater than `largest`. If `cold`, X and h are 0 at free nodes; if
     // `one_sign`, no entry of X is negative.
     template <class T>
-    Imbalance weigh(const Columns<T>& X, float* h, const double* scale, const double* largest,
+    Imbalance weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
                     bool cold, bool one_sign);
 
     // One step. `levels`, max_width + 1 of them, receives |r| / gauge of each lane, as the
     // recurrence has it, and in the last place that of the hidden column.
     template <class T>
-    void step(const Columns<T>& X, float* h, float* levels);
+    void step(const Columns<T>& X, double* h, float* levels);
 
     // From the next weighing on, residuals are preconditioned by this factor.
     void precondition(std::shared_ptr<const Factor> factor) { factor_ = std::move(factor); }
@@ -78,7 +79,7 @@ public:
 
 private:
     template <class T>
-    void pack(const Columns<T>& X, int count, const float* h);
+    void pack(const Columns<T>& X, int count, double* h);
     void restart();
     void precondition_residual(double* rz);
     void copy_to_peeled();

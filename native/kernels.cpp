@@ -165,8 +165,9 @@ void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane
 }
 
 template <class T, int W>
-void advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X, float* h,
-             const double* step, const float* beta, std::int64_t first, std::int64_t last) {
+void advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
+             double* h, const double* step, const float* beta, std::int64_t first,
+             std::int64_t last) {
     using V = Vec<float, W>;
     Vec<T, W> along{};
     for (int l = 0; l < W; ++l) along[l] = static_cast<T>(step[l]);
@@ -179,7 +180,7 @@ void advance(const Operator& M, const Vectors& x, const float* from, const Colum
             const Vec<T, W> t = load_lanes<T, W>(row, X.count) + along * as<T, W>(p);
             store_lanes<T, W>(row, t, X.count);
         }
-        if (h) h[i] += static_cast<float>(step[x.columns]) * p[x.columns];
+        if (h) h[i] += step[x.columns] * static_cast<double>(p[x.columns]);
         if (M.kind[i] != moving) continue;
         const V next = load_lanes<float, W>(from + i * x.lanes, x.lanes) + keep * p;
         std::memcpy(x.P + i * W, &next, sizeof next);
@@ -316,7 +317,7 @@ void any_substitute(const Operator& M, const Vectors& x, const Triangle& C, int 
 }
 template <class T>
 void any_advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
-                 float* h, const double* step, const float* beta, std::int64_t first,
+                 double* h, const double* step, const float* beta, std::int64_t first,
                  std::int64_t last) {
     ISOTHERM_BY_WIDTH(x.width, (advance<T, W>(M, x, from, X, h, step, beta, first, last)))
 }

@@ -67,6 +67,7 @@ struct Imbalance {
     double under[max_width];  // −r + rounding
     double rounding[max_width];
     double relative;  // |r| / d over all lanes but that of h
+    double exits;     // r + rounding of h
 };
 
 // Of which columns residuals are wanted, and where to.
@@ -102,10 +103,10 @@ struct Kernels {
                        int group, float* y);
     // X += step P, h += step P;  P = from + beta P, with from = Z or V
     void (*advance_f)(const Operator&, const Vectors&, const float* from, const Columns<float>&,
-                      float* h, const double* step, const float* beta, std::int64_t first,
+                      double* h, const double* step, const float* beta, std::int64_t first,
                       std::int64_t last);
     void (*advance_d)(const Operator&, const Vectors&, const float* from, const Columns<double>&,
-                      float* h, const double* step, const float* beta, std::int64_t first,
+                      double* h, const double* step, const float* beta, std::int64_t first,
                       std::int64_t last);
     // r = A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double
     void (*residual_f)(const Operator&, const Task<float>&, std::int64_t first, std::int64_t last,

@@ -71,7 +71,8 @@ struct Piece {
 };
 #endif
 
-// The first `lanes` numbers of a row that may be the last: nothing beyond them is touched.
+// The first `lanes` numbers (at most W, at least none) of a row that may be the last: nothing
+// beyond them is touched.
 template <class T, int W>
 inline Vec<T, W> load_lanes(const T* row, int lanes) {
     Vec<T, W> v{};
@@ -82,7 +83,7 @@ inline Vec<T, W> load_lanes(const T* row, int lanes) {
             std::memcpy(reinterpret_cast<char*>(&v) + part * sizeof piece, &piece, sizeof piece);
         }
     } else {
-        for (int l = 0; l < lanes; ++l) v[l] = row[l];
+        for (int l = 0; l < W && l < lanes; ++l) v[l] = row[l];
     }
     return v;
 }
@@ -98,7 +99,7 @@ inline void store_lanes(T* row, Vec<T, W> v, int lanes) {
             Piece<T>::store(row + part * per, lanes - part * per, piece);
         }
     } else {
-        for (int l = 0; l < lanes; ++l) row[l] = v[l];
+        for (int l = 0; l < W && l < lanes; ++l) row[l] = v[l];
     }
 }
 

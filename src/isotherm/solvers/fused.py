@@ -105,7 +105,7 @@ class FusedConjugateGradient:
         self.blocks = blocks_of(problem.n_columns, one_hot=problem.one_hot)
         self.descents: dict[Block, Any] = {}
         self.factor: Any = None
-        self.h = np.zeros(problem.graph.n_nodes, dtype=np.float32)
+        self.h = np.zeros(problem.graph.n_nodes)
         self.eta = 1.0
         self.levels = np.full(problem.n_columns, np.inf)
         self.cold = False  # X and h are 0 at free nodes
@@ -116,7 +116,7 @@ class FusedConjugateGradient:
         short = tol >= FLOAT32_TOL and exact  # the boundary must be as given
         self.cold = warm is None
         if warm is not None and warm.exits is not None:
-            np.copyto(self.h, np.nan_to_num(warm.exits), where=problem.is_free, casting="same_kind")
+            np.copyto(self.h, np.nan_to_num(warm.exits), where=problem.is_free)
         return problem.start(np.float32 if short else np.float64, warm and warm.temperatures)
 
     # --- iterating ----------------------------------------------------------------------------

@@ -1,0 +1,459 @@
+"""The native engine and the compiled core give what the slow, obvious code gives."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from isotherm import (
+    ConjugateGradient,
+    DirichletClassifier,
+    DirichletProblem,
+    DirichletRegressor,
+    Graph,
+    NativeEngine,
+    compiled,
+    solve_dirichlet,
+)
+from isotherm.classifier import verdict
+from isotherm.decision import DECISIONS
+from isotherm.errors import GraphError, ParameterError
+from isotherm.graph import rows
+from isotherm.solvers import solve
+from isotherm.solvers.certificate import Certificate
+from isotherm.solvers.fused import Pace, blocks_of
+from oracle import dense_temperatures, grid, one_hot, random_graph, random_seeds
+
+core = pytest.importorskip("isotherm._core", reason="isotherm was built without its core")
+
+SIMD = core.instruction_sets()
+
+
+def without_core(monkeypatch, function, *arguments, **options):
+    """What the same call gives where there is no core."""
+    with monkeypatch.context() as patch:
+        for module in (rows, verdict):
+            patch.setattr(module, "core", None)
+        return function(*arguments, **options)
+
+
+def same_graph(a, b):
+    assert np.array_equal(a.rows.start, b.rows.start)
+    assert np.array_equal(a.rows.ends, b.rows.ends)
+    assert (a.rows.weights is None) == (b.rows.weights is None)
+    if a.rows.weights is not None:
+        assert np.allclose(a.rows.weights, b.rows.weights, rtol=1e-14)
+    return True
+
+
+# --- building -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint16])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_edge_list_gives_the_graph_that_scipy_gives(dtype, weighted, rng, monkeypatch):
+    for n, m in [(1, 3), (5, 40), (300, 2000), (5000, 3000)]:
+        source, target = rng.integers(0, n, (2, m)).astype(dtype)
+        weight = rng.integers(0, 4, m) / 3 if weighted else None
+        build = (Graph.from_edges, source, target, weight)
+        assert same_graph(
+            Graph.from_edges(*build[1:], nodes=range(n)),
+            without_core(monkeypatch, *build, nodes=range(n)),
+        )
+
+
+def test_the_sum_of_duplicate_weights_is_the_same_from_both_ends(rng):
+    source, target = rng.integers(0, 20, (2, 5000))
+    A = Graph.from_edges(source, target, rng.random(5000)).adjacency
+    assert (A != A.T).nnz == 0
+
+
+def test_ends_outside_the_graph_are_an_error():
+    with pytest.raises(IndexError, match="outside the graph"):
+        core.from_edges(3, np.array([0, 3]), np.array([1, 1]), None, 1)
+
+
+@pytest.mark.parametrize("kind", ["clean", "weighted", "directed", "zeros", "unsorted", "doubled"])
+def test_a_matrix_gives_the_graph_that_scipy_gives(kind, rng, monkeypatch):
+    for n in (3, 60, 400):
+        A = sparse.random_array((n, n), density=min(1, 5 / n), rng=rng, format="csr")
+        if kind != "directed":
+            A = (A + A.T).tocsr()
+        if kind in ("clean", "directed"):
+            A.data[:] = 1
+        if kind == "zeros":
+            A.data[::3] = 0
+            A = (A + A.T).tocsr()
+        if kind == "unsorted":
+            A.indices[: A.indptr[1]] = A.indices[: A.indptr[1]][::-1]
+            A = sparse.csr_array((A.data, A.indices, A.indptr), shape=A.shape)
+        if kind == "doubled":
+            A = A.tocoo()
+            parts = [np.concatenate([part, part]) for part in (A.data, A.row, A.col)]
+            A = sparse.coo_array((parts[0], (parts[1], parts[2])), shape=A.shape)
+        assert same_graph(
+            Graph.from_matrix(A), without_core(monkeypatch, Graph.from_matrix, A.copy())
+        )
+
+
+def test_one_missing_entry_among_many_makes_a_matrix_asymmetric(rng):
+    A = random_graph(rng, 500, degree=8, weighted=False).adjacency.tolil()
+    i, j = (int(k[7]) for k in A.nonzero())
+    A[i, j] = 0
+    A = sparse.csr_array(A)
+    start = A.indptr.astype(np.int64)
+    assert not core.inspect(start, A.indices, A.data, 2)["symmetric"]
+    assert Graph.from_matrix(A).adjacency[i, j] == 1  # the union brings it back
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_a_bad_weight_among_many_is_found(bad, rng):
+    A = random_graph(rng, 200, degree=8).adjacency
+    A.data[A.nnz // 2] = bad
+    with pytest.raises(GraphError, match="finite and ≥ 0: 1 "):
+        Graph.from_matrix(A)
+
+
+def test_a_hostile_matrix_is_refused_and_not_read_out_of_bounds():
+    A = sparse.csr_array(np.ones((3, 3)))
+    A.indptr = np.array([0, 6, 3, 9], dtype=np.int32)
+    with pytest.raises((IndexError, ValueError, GraphError)):
+        Graph.from_matrix(A)
+    far = np.array([0, 1, 99], dtype=np.int32)
+    found = core.inspect(np.array([0, 1, 2, 3]), far, None, 1)
+    assert not found["sorted"]
+
+
+def test_zero_one_graphs_store_no_weights(rng):
+    weights = random_graph(rng, 50).rows.weights
+    assert weights is not None
+    assert random_graph(rng, 50, weighted=False).rows.weights is None
+    A = random_graph(rng, 50, weighted=False).adjacency
+    for dtype in (bool, np.int8, np.float32, np.float64):
+        assert Graph.from_matrix(A.astype(dtype)).rows.weights is None
+    assert Graph.from_edges([0, 1], [1, 2], [1.0, 1.0]).rows.weights is None
+
+
+def test_components_and_reach_are_those_of_scipy(rng, monkeypatch):
+    graphs = [random_graph(rng, n, degree=d) for n in (10, 400) for d in (0.5, 1.0, 2.0, 5.0)]
+    path = Graph.from_edges(np.arange(3000), np.arange(1, 3001))
+    order = rng.permutation(3001)
+    graphs += [path, Graph.from_matrix(path.adjacency[order][:, order]), grid(40, 40)]
+    for graph in graphs:
+        again = Graph(graph.rows)
+        assert np.array_equal(
+            graph.components, without_core(monkeypatch, lambda again=again: again.components)
+        )
+        seeds = rng.choice(graph.n_nodes, 3, replace=False)
+        problem = DirichletProblem(graph, seeds, np.zeros(3))
+        reached = np.isin(graph.components, graph.components[seeds])
+        assert np.array_equal(problem.is_unreached, ~reached)
+
+
+# --- solving --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("simd", SIMD)
+@pytest.mark.parametrize("preconditioner", ["diagonal", "factor"])
+def test_temperatures_are_those_of_a_dense_solve_on_every_instruction_set(
+    simd, preconditioner, rng
+):
+    engine, solver = NativeEngine(simd=simd), ConjugateGradient(preconditioner=preconditioner)
+    for weighted in (False, True):
+        for leak in (0.0, 0.2):
+            for k in (1, 2, 3, 5, 9, 16, 20):
+                graph = random_graph(rng, 80, degree=3, weighted=weighted)
+                seeds = rng.choice(80, 6, replace=False)
+                values = rng.normal(size=(6, k)) * 10 ** rng.uniform(-3, 3, k)
+                exact = dense_temperatures(graph, seeds, values, leak)
+                found = solve_dirichlet(
+                    graph, seeds, values, leak=leak, engine=engine, solver=solver, tol=1e-8
+                )
+                error = np.abs(found.temperatures - exact).max(axis=1)
+                assert np.nanmax(error - found.error_bound) <= 1e-12 * np.abs(values).max()
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 7, 8, 15, 16, 17, 40])
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-9])
+def test_classes_are_solved_with_a_bound_never_below_the_error(k, tol, rng):
+    for weighted in (False, True):
+        graph = random_graph(rng, 150, degree=4, weighted=weighted)
+        labels = random_seeds(rng, graph, 3 * k, k)
+        seeds, values = one_hot(labels)
+        found = solve_dirichlet(graph, seeds, values, engine="native", solver="cg", tol=tol)
+        assert found.temperatures.dtype == (np.float32 if tol >= 1e-5 else np.float64)
+        exact = dense_temperatures(graph, seeds, values)
+        error = np.abs(found.temperatures - exact).max(axis=1)
+        assert np.nanmax(error - found.error_bound) <= 1e-13
+        assert found.certificate.bound <= tol
+        assert np.array_equal(found.temperatures[seeds], values)
+
+
+def test_hanging_trees_are_peeled_off_and_solved_exactly(rng):
+    # A grid with a random tree hanging from every third node.
+    ends = grid(12, 12).adjacency.tocoo()
+    source, target = [ends.row], [ends.col]
+    n = 144
+    for root in range(0, 144, 3):
+        size = int(rng.integers(1, 8))
+        parents = [root] + [int(rng.choice([root, *range(n, n + i)])) for i in range(1, size)]
+        source.append(np.array(parents))
+        target.append(np.arange(n, n + size))
+        n += size
+    i, j = np.concatenate(source), np.concatenate(target)
+    for weight in (None, rng.uniform(0.1, 2, len(i))):
+        graph = Graph.from_edges(i, j, weight)
+        for leak in (0.0, 0.1):
+            seeds, values = np.array([0, 77, n - 1]), np.eye(3)
+            exact = dense_temperatures(graph, seeds, values, leak)
+            for tol in (1e-3, 1e-10):
+                found = solve_dirichlet(
+                    graph, seeds, values, leak=leak, solver="cg", engine="native", tol=tol
+                )
+                error = np.abs(found.temperatures - exact).max(axis=1)
+                assert (error <= found.error_bound + 1e-13).all()
+                assert found.certificate.bound <= tol
+        problem = DirichletProblem(graph, seeds, values)
+        prepared = NativeEngine().operator(problem, 1e-6).prepared(peeling=True)
+        assert 100 < prepared.n_peeled < n - 143
+
+
+def test_the_answer_does_not_depend_on_the_number_of_threads(rng):
+    graph = Graph.from_edges(*rng.integers(0, 20_000, (2, 100_000)), rng.random(100_000))
+    seeds, values = np.arange(500), rng.random((500, 5))
+    found = [
+        solve_dirichlet(graph, seeds, values, engine=NativeEngine(threads=threads))
+        for threads in (1, 2, 5)
+    ]
+    for other in found[1:]:
+        assert np.array_equal(found[0].temperatures, other.temperatures, equal_nan=True)
+        assert np.array_equal(found[0].error_bound, other.error_bound, equal_nan=True)
+
+
+def test_the_choice_of_columns_fits_the_lanes_of_the_core():
+    for k in range(1, 70):
+        for one_hot_values in (False, True):
+            blocks = blocks_of(k, one_hot=one_hot_values)
+            covered = [c for b in blocks for c in range(b.first, b.first + b.width)]
+            assert covered == list(range(k))
+            assert [b.exits for b in blocks] == [True] + [False] * (len(blocks) - 1)
+            assert all(1 <= b.columns + b.exits <= 16 for b in blocks)
+
+
+def test_a_graph_on_which_plain_steps_crawl_gets_a_factor(caplog):
+    graph, seeds, values = grid(120, 120), [0, 7_000, 14_399], np.eye(3)
+    with caplog.at_level("INFO", logger="isotherm"):
+        auto = solve_dirichlet(graph, seeds, values, engine="native", solver="cg")
+    assert "preconditioned by a factor" in caplog.text
+    plain = solve_dirichlet(
+        graph, seeds, values, engine="native", solver=ConjugateGradient(preconditioner="diagonal")
+    )
+    assert auto.n_iter < plain.n_iter / 3
+    assert np.abs(auto.temperatures - plain.temperatures).max() <= 2e-6
+
+
+def test_a_graph_on_which_plain_steps_do_well_gets_none(rng, caplog):
+    graph = random_graph(rng, 3000, degree=10)
+    with caplog.at_level("INFO", logger="isotherm"):
+        solve_dirichlet(graph, range(100), rng.random(100), engine="native", solver="cg")
+    assert "factor" not in caplog.text
+
+
+def test_the_pace_foretells_the_steps_of_a_geometric_fall():
+    pace = Pace()
+    told = [pace.steps_left(0.9**step, 1e-12) for step in range(1, 60)]
+    asked = [step for step, rest in enumerate(told, start=1) if rest > 0]
+    assert asked == [24, 48]
+    for step in asked:
+        assert told[step - 1] == pytest.approx(np.log(1e-12) / np.log(0.9) - step, rel=0.01)
+
+
+def test_a_factor_is_for_the_native_engine_only():
+    with pytest.raises(ParameterError, match="needs engine='native'"):
+        solve_dirichlet(
+            grid(3, 3),
+            [0],
+            [1.0],
+            engine="scipy",
+            solver=ConjugateGradient(preconditioner="factor"),
+        )
+    with pytest.raises(ParameterError, match="unknown preconditioner 'amg'; choose one of: 'auto'"):
+        ConjugateGradient(preconditioner="amg")
+
+
+# --- starting from a previous answer --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["native", "scipy"])
+def test_a_warm_start_takes_fewer_steps_to_the_same_labels(engine, rng):
+    graph = random_graph(rng, 4000, degree=8)
+    labels = random_seeds(rng, graph, 200, 4)
+    warm = DirichletClassifier(engine=engine, solver="cg", warm_start=True).fit(graph, labels)
+    labels[np.flatnonzero(labels < 0)[:3]] = [0, 1, 2]
+    cold = DirichletClassifier(engine=engine, solver="cg").fit(graph, labels)
+    warm.fit(graph, labels)
+    assert warm.n_iter_ < cold.n_iter_
+    assert warm.solution_.certificate.bound <= 1e-6
+    assert np.array_equal(warm.labels_[cold.certified_], cold.labels_[cold.certified_])
+    assert np.nanmax(np.abs(warm.temperatures_ - cold.temperatures_)) <= 2e-6
+
+
+def test_a_warm_start_survives_new_classes_lost_classes_and_other_graphs(rng):
+    graph = random_graph(rng, 300, degree=5)
+    model = DirichletClassifier(warm_start=True, solver="cg")
+    for labels in ({0: "a", 1: "b"}, {0: "c", 1: "b", 2: "a"}, {5: "b", 7: "d"}):
+        expected = DirichletClassifier(solver="cg").fit(graph, labels)
+        model.fit(graph, labels)
+        assert np.nanmax(np.abs(model.temperatures_ - expected.temperatures_)) <= 2e-6
+    other = random_graph(rng, 200, degree=5)
+    model.fit(other, {0: "a", 1: "b"})
+    assert len(model.labels_) == 200
+
+
+def test_a_regressor_and_a_plain_solve_start_warm_too(rng):
+    graph = random_graph(rng, 2000, degree=8)
+    model = DirichletRegressor(warm_start=True, solver="cg").fit(graph, {0: -3.0, 1: 5.0})
+    before = model.n_iter_
+    model.fit(graph, {0: -3.0, 1: 5.0})
+    assert model.n_iter_ < before / 2
+    first = solve_dirichlet(graph, [0, 1], [1.0, 2.0], solver="cg")
+    again = solve_dirichlet(graph, [0, 1], [1.0, 2.0], solver="cg", start=first)
+    array = solve_dirichlet(graph, [0, 1], [1.0, 2.0], solver="cg", start=first.temperatures[:, 0])
+    assert again.n_iter < first.n_iter
+    assert array.n_iter < first.n_iter
+    with pytest.raises(ParameterError, match=r"start from must be numbers of shape \(2000, 1\)"):
+        solve_dirichlet(graph, [0, 1], [1.0, 2.0], start=np.zeros((3, 1)))
+
+
+# --- judging --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_verdicts_are_those_of_numpy(decision, dtype, rng, monkeypatch):
+    for k in (1, 2, 3, 10):
+        for size in (1e-9, 1e-3, 0.3):
+            T = rng.dirichlet(np.ones(k), 500).astype(dtype)
+            T[::50] = np.nan
+            T[1::25] = T[1, :]
+            T[2::25] = 1 / k  # ties
+            seeds = np.where(rng.random(500) < 0.1, rng.integers(0, k, 500), -1)
+            nodes = rng.random(500) * (seeds < 0)
+            proof = Certificate(nodes, size * rng.random(k), np.ones(k), residual=0.1)
+            arguments = (T, proof, seeds)
+            options = {"decision": decision, "tol": 1e-3}
+            fast = verdict.judge(*arguments, **options)
+            slow = without_core(monkeypatch, verdict.judge, *arguments, **options)
+            for name in ("codes", "certified", "tied"):
+                assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
+            assert np.allclose(fast.margins, slow.margins, equal_nan=True, rtol=1e-12)
+            assert np.allclose(fast.means.all, slow.means.all)
+            assert fast.excess == pytest.approx(slow.excess, rel=1e-6)
+
+
+# --- being a good guest ---------------------------------------------------------------------------
+
+
+def test_threads_are_as_asked_or_as_the_environment_says(monkeypatch):
+    assert compiled.n_threads(3) == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "7,2")
+    assert compiled.n_threads() == 7
+    monkeypatch.setenv("OMP_NUM_THREADS", "many")
+    assert 1 <= compiled.n_threads() <= os.cpu_count()
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert 1 <= compiled.n_threads() <= os.cpu_count()
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
+def test_a_bad_number_of_threads_is_an_error(threads):
+    with pytest.raises(ParameterError, match="threads must be a whole number ≥ 1"):
+        NativeEngine(threads=threads)
+
+
+def test_an_unknown_instruction_set_is_an_error():
+    with pytest.raises(ParameterError, match="unknown simd 'mmx'; choose one of: "):
+        NativeEngine(simd="mmx")
+
+
+def test_without_the_core_the_native_engine_says_why(monkeypatch):
+    from isotherm import engines
+    from isotherm.engines import native
+
+    monkeypatch.setattr(native, "core", None)
+    monkeypatch.delitem(engines.ENGINES, "native")
+    with pytest.raises(ParameterError, match="installed without a C\\+\\+ compiler"):
+        solve_dirichlet(grid(3, 3), [0], [1.0], engine="native")
+
+
+def _solve_in_child(queue):
+    graph = grid(60, 60)
+    queue.put(
+        float(solve_dirichlet(graph, [0, 3599], [0.0, 1.0], solver="cg").temperatures[1800, 0])
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own():
+    fork = multiprocessing.get_context("fork")
+    solve_dirichlet(grid(60, 60), [0], [1.0], solver="cg", engine=NativeEngine(threads=2))
+    queue = fork.Queue()
+    child = fork.Process(target=_solve_in_child, args=(queue,))
+    child.start()
+    assert 0 < queue.get(timeout=60) < 1
+    child.join(60)
+    assert child.exitcode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("preconditioner", ["diagonal", "factor"])
+def test_ctrl_c_ends_a_long_solve_within_a_second(preconditioner):
+    code = f"""
+import numpy as np
+from isotherm import ConjugateGradient, Graph, solve_dirichlet
+i = np.arange(2_250_000).reshape(1500, 1500)
+ends = [(i[:-1], i[1:]), (i[:, :-1], i[:, 1:])]
+source, target = (np.concatenate([pair[k].ravel() for pair in ends]) for k in (0, 1))
+graph = Graph.from_edges(source, target)
+print("solving", flush=True)
+solver = ConjugateGradient(preconditioner={preconditioner!r})
+solve_dirichlet(graph, [0, 7], np.eye(2), solver=solver, tol=1e-12, engine="native")
+"""
+    run = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert run.stdout.readline() == "solving\n"
+    time.sleep(1.0)
+    assert run.poll() is None
+    sent = time.perf_counter()
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=30)
+    assert time.perf_counter() - sent < 1.0 + 1.0  # the end of the process takes its time, too
+    assert "KeyboardInterrupt" in errors
+
+
+def test_a_solve_to_a_loose_tolerance_is_proven_in_float32(rng):
+    graph = random_graph(rng, 2000, degree=6, weighted=False)
+    labels = random_seeds(rng, graph, 100, 3)
+    seeds, values = one_hot(labels)
+    problem = DirichletProblem(graph, seeds, values)
+    found = solve(problem, tol=1e-4, solver="cg", engine="native")
+    assert found.temperatures.dtype == np.float32
+    exact = solve(problem, tol=1e-11, solver="cg", engine="scipy")
+    error = np.abs(found.temperatures - exact.temperatures).max(axis=1)
+    assert np.nanmax(error - found.error_bound) <= 1e-11
+
+
+def test_float32_that_cannot_hold_the_tolerance_goes_on_in_float64():
+    # A long ladder: exit times are so long that the rounding of float32 shows.
+    graph, seeds = grid(2, 3000), [0, 5999]
+    found = solve_dirichlet(graph, seeds, np.eye(2), tol=2e-5, solver="cg", engine="native")
+    assert found.certificate.bound <= 2e-5
+    assert found.temperatures.dtype == np.float64
