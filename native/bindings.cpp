@@ -390,6 +390,7 @@ NB_MODULE(_core, m) {
     descent
         .def(nb::init<const BoundProblem&, int, bool, bool>(), "problem"_a, "columns"_a, "exits"_a,
              "hidden"_a, nb::keep_alive<1, 2>())
+        .def("multiply", [](BoundDescent& self) { unlocked([&] { self.descent.multiply(); }); })
         .def(
             "precondition",
             [](BoundDescent& self, std::shared_ptr<Factor> factor) {

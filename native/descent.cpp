@@ -10,6 +10,7 @@ namespace isotherm {
 namespace {
 
 constexpr double gauge_of_peeled = 0.1;
+constexpr std::int64_t nodes_per_piece = 1 << 14;
 constexpr double longest_in_float = 1e4;  // h of which float has digits enough
 
 void raise(double& a, double b) {
@@ -46,22 +47,29 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
                  bool root, bool peeling, int threads, const Kernels& kernels)
     : kind_(free, free + graph.n_nodes),
       cuts_(cut_rows(graph.n_nodes, graph.start)),
-      M_{graph, kind_.data(), degrees, degrees, leak, 0.0, root, gauge_of_peeled},
+      nodes_(graph.n_nodes),
+      M_{graph, kind_.data(), degrees, nodes_.get(), leak, 0.0, root, gauge_of_peeled},
       kernels_(kernels),
       threads_(threads) {
+    const std::int64_t n = graph.n_nodes;
+    std::vector<double> pivots(static_cast<std::size_t>(n));
     bool leaves = false;
-    for (std::int64_t i = 0; peeling && i < graph.n_nodes && !leaves; ++i) {
-        leaves = kind_[i] == moving && graph.start[i + 1] - graph.start[i] == 1;
+    for (std::int64_t i = 0; i < n; ++i) {
+        pivots[i] = (1 + leak) * degrees[i];
+        leaves |= kind_[i] == moving && graph.start[i + 1] - graph.start[i] == 1;
     }
-    if (leak > 0 || leaves) {
-        own_pivots_ = Buffer<double>(graph.n_nodes);
-        for (std::int64_t i = 0; i < graph.n_nodes; ++i) own_pivots_[i] = (1 + leak) * degrees[i];
-        if (leaves) peel_ = peel_trees(M_, kind_.data(), own_pivots_.get());
-        M_.pivots = own_pivots_.get();
+    if (peeling && leaves) peel_ = peel_trees(M_, kind_.data(), pivots.data());
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (kind_[i] == moving) M_.largest_pivot = std::max(M_.largest_pivot, pivots[i]);
     }
-    for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
-        if (kind_[i] == moving) M_.largest_pivot = std::max(M_.largest_pivot, M_.pivots[i]);
-    }
+    for_pieces(threads, n, nodes_per_piece, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            if (kind_[i] != moving) continue;
+            const double gauge = root ? std::sqrt(degrees[i]) : degrees[i];
+            nodes_[i] = {1 / pivots[i], static_cast<float>(pivots[i] / M_.largest_pivot),
+                         static_cast<float>(pivots[i] / gauge)};
+        }
+    });
 }
 
 template <class Body>
@@ -95,8 +103,9 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes, bool cold) 
         for (std::int64_t i = first; i < last; ++i) {
             if (kind_[i] == held) continue;
             double flow = 0;
-            for (std::int64_t e = M_.graph.start[i]; !cold && e < M_.graph.start[i + 1]; ++e) {
-                flow += M_.graph.weight(e) * h[M_.graph.ends[e]];
+            for (std::int64_t e = M_.graph.start[i]; e < M_.graph.start[i + 1]; ++e) {
+                const std::int64_t j = M_.graph.ends[e];
+                if (!cold || kind_[j] == peeled) flow += M_.graph.weight(e) * h[j];
             }
             const double d = M_.degrees[i], kept = (1 + M_.leak) * d * h[i];
             const double g =
@@ -105,7 +114,7 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes, bool cold) 
             const double r = g + flow - kept;
             const double sizes = g + std::fabs(flow) + std::fabs(kept);
             raise(most, (r + 1.01 * unit_roundoff * terms * sizes) / g);
-            if (Z) Z[i * lanes] = static_cast<float>(r / M_.pivots[i]);
+            if (Z) Z[i * lanes] = static_cast<float>(r * nodes_[i].inverse);
         }
         const std::lock_guard<std::mutex> guard(mutex);
         raise(all, most);
@@ -238,6 +247,13 @@ void Descent::restart() {
     });
     if (!factor_) sums.total(rz_);
     copy_to_peeled();
+}
+
+void Descent::multiply() {
+    Sums sums(problem_.n_chunks());
+    problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
+        problem_.kernels().product(problem_.M(), x_, first, last, sums.part(chunk));
+    });
 }
 
 template <class T>

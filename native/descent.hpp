@@ -44,8 +44,8 @@ public:
 
 private:
     std::vector<std::uint8_t> kind_;
-    Buffer<double> own_pivots_;
     std::vector<std::int64_t> cuts_;
+    Buffer<Node> nodes_;
     Operator M_;
     Peel peel_;
     const Kernels& kernels_;
@@ -58,11 +58,10 @@ public:
     // is 1 − Σ of the others and not iterated.
     Descent(const Problem& problem, int columns, bool exits, bool hidden);
 
-    // The imbalance of X and h as they are. The next step
-    // starts afresh from these residuals, in which columns are divided by their `scale`. h may be
-    // rounded to float, where that does no harm, to be fetched along with X. No
-    // entry of a column is greater than `largest`. If `cold`, X and h are 0 at free nodes; if
-    // `one_sign`, no entry of X is negative.
+    // The imbalance of X and h as they are. The next step starts afresh from these residuals, in
+    // which columns are divided by their `scale`. No entry of a column is greater than `largest`.
+    // If `cold`, X and h are 0 at moving nodes; if `one_sign`, no entry of X is negative. h may be
+    // rounded to float, where that does no harm, so as to be fetched along with X.
     template <class T>
     Imbalance weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
                     bool cold, bool one_sign);
@@ -71,6 +70,9 @@ public:
     // recurrence has it, and in the last place that of the hidden column.
     template <class T>
     void step(const Columns<T>& X, double* h, float* levels);
+
+    // V = M P / pivots once more, for measurements.
+    void multiply();
 
     // From the next weighing on, residuals are preconditioned by this factor.
     void precondition(std::shared_ptr<const Factor> factor) { factor_ = std::move(factor); }

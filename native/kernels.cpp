@@ -36,7 +36,7 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
     V sum{};
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] != moving) continue;
-        const double inverse = 1.0 / M.pivots[i];
+        const double inverse = M.nodes[i].inverse;
         const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
             V flow[4] = {};  // four sums, so that additions need not wait for each other
             const auto add = [&](std::int64_t at, V& into) __attribute__((always_inline)) {
@@ -77,7 +77,7 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
         const float kept = static_cast<float>((1 + M.leak) * M.degrees[i] * inverse);
         const V v = kept * p - total;
         store_lanes<float, W>(x.V + i * x.lanes, v, x.lanes);
-        sum += static_cast<float>(M.pivots[i] / M.largest_pivot) * p * v;
+        sum += M.nodes[i].mass * p * v;
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
     flush<W>(sum, dots, x.lanes);
@@ -96,8 +96,8 @@ void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64
         const V v = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
         const V z = load_lanes<float, W>(row, x.lanes) - step * v;
         store_lanes<float, W>(row, z, x.lanes);
-        sum += static_cast<float>(M.pivots[i] / M.largest_pivot) * z * z;
-        const float unit = static_cast<float>(M.pivots[i] / gauge(M, i));
+        sum += M.nodes[i].mass * z * z;
+        const float unit = M.nodes[i].unit;
         worst = larger(worst, unit * size_of(z));
         if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x
             float total = 0;
@@ -121,7 +121,7 @@ void dot(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t l
         if (M.kind[i] != moving) continue;
         const V z = load_lanes<float, W>(x.Z + i * x.lanes, x.lanes);
         const V y = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
-        sum += static_cast<float>(M.pivots[i] / M.largest_pivot) * z * y;
+        sum += M.nodes[i].mass * z * y;
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
     flush<W>(sum, dots, x.lanes);
@@ -136,9 +136,8 @@ void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane
     const auto at = [&](std::int64_t k) { return y + k * G; };
     for (std::int64_t k = 0; k < C.n; ++k) {
         const std::int64_t i = C.order[k];
-        const float mass = static_cast<float>(M.pivots[i] / M.largest_pivot);
         V v{};
-        for (int l = 0; l < count; ++l) v[l] = mass * x.Z[i * x.lanes + lane + l];
+        for (int l = 0; l < count; ++l) v[l] = M.nodes[i].mass * x.Z[i * x.lanes + lane + l];
         std::memcpy(at(k), &v, sizeof v);
     }
     for (std::int64_t k = 0; k < C.n; ++k) {
@@ -237,7 +236,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         for (std::int64_t e = start[i]; e < start[i + 1]; ++e) {
             const std::int64_t j = ends[e];
             if (task.cold) {
-                if (M.kind[j] != held) continue;
+                if (M.kind[j] == moving) continue;
             } else if (e < stop) {
                 const T* const row = X + stride * ends[e + ahead];
                 __builtin_prefetch(row);
@@ -255,7 +254,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         const double d = M.degrees[i], g = gauge(M, i), keep = (1 + M.leak) * d;
         const double terms = static_cast<double>(start[i + 1] - start[i] + 8);
         const double unit = 1.01 * unit_roundoff * terms / g;
-        const double by_g = 1 / g, by_d = 1 / d, by_pivot = 1 / M.pivots[i];
+        const double by_g = 1 / g, by_d = 1 / d, by_pivot = M.nodes[i].inverse;
         const D t = D::of(X + i * stride, count);
         for (int k = 0; k < D::pieces; ++k) {
             V r = flow.v[k] - keep * t.v[k];

@@ -22,12 +22,20 @@ enum Kind : std::uint8_t {
     peeled = 2,  // free, and found from its parent: see peel.hpp
 };
 
+// What a step needs to know of a node, whose pivot is what divides its residual: (1 + τ) d, less
+// what was peeled off.
+struct Node {
+    double inverse;  // of the pivot
+    float mass;      // the pivot in units of the largest
+    float unit;      // and of the gauge
+};
+
 // The operator M = (1 + τ) D − A on free nodes, and the weights of the certificate.
 struct Operator {
     Graph graph;
     const std::uint8_t* kind;
     const double* degrees;
-    const double* pivots;  // what divides a residual: (1 + τ) d, less what was peeled off
+    const Node* nodes;
     double leak;
     double largest_pivot;
     bool root;            // residuals are measured in √d, else in d
@@ -77,7 +85,7 @@ struct Task {
     std::int64_t stride;  // of double rows
     int count;
     bool packed_h;  // the last of them is h
-    bool cold;      // X is 0 at free nodes
+    bool cold;      // X is 0 at moving nodes
     bool one_sign;  // no entry of X is negative
     const double* largest;        // size of each column, max_width of them
     const double* inverse_scale;  // of each column, likewise

@@ -75,6 +75,7 @@ struct Piece {
 // beyond them is touched.
 template <class T, int W>
 inline Vec<T, W> load_lanes(const T* row, int lanes) {
+    if (lanes == W) return load_row<T, W>(row);
     Vec<T, W> v{};
     if constexpr (sizeof v % Piece<T>::bytes == 0) {
         constexpr int per = Piece<T>::per;
@@ -90,6 +91,10 @@ inline Vec<T, W> load_lanes(const T* row, int lanes) {
 
 template <class T, int W>
 inline void store_lanes(T* row, Vec<T, W> v, int lanes) {
+    if (lanes == W) {
+        std::memcpy(row, &v, sizeof v);
+        return;
+    }
     if constexpr (sizeof v % Piece<T>::bytes == 0) {
         constexpr int per = Piece<T>::per;
         for (int part = 0; part < W / per; ++part) {

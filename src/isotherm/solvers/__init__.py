@@ -58,11 +58,12 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
     "elimination": Elimination,
 }
 
-# Free nodes up to which "auto" uses each solver. Factors of 1 000 nodes take milliseconds even
-# when they fill up; of 10 000 nodes, at the worst a gigabyte.
-DIRECT_FIRST = 1_000
+# Free nodes up to which "auto" uses each solver. Factors of 200 nodes take a millisecond even when
+# they fill up, of 1 000 nodes 70, of 10 000 nodes, at the worst, a gigabyte.
+DIRECT_FIRST = 200
 DIRECT_AT_ALL = 10_000
 ELIMINATION = 1_000
+CORE_OF_A_TREE = 1_000  # nodes left of what is nearly a tree when all that hangs is taken off
 
 
 def solve_dirichlet(
@@ -194,7 +195,7 @@ def solve(
 def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solver]:
     """The solvers to try, in turn; more than one only for ``"auto"``.
 
-    ``"auto"`` takes `Direct` up to 1 000 free nodes, and on larger graphs that are nearly trees
+    ``"auto"`` takes `Direct` up to 200 free nodes, and on larger graphs that are nearly trees
     (its factors are no larger than the graph there); `ConjugateGradient` on all others. Where
     that cannot prove the tolerance it falls back on `Direct` (up to 10 000 free nodes) and on
     `Elimination` (up to 1 000), which copes with weights of any range.
@@ -222,9 +223,14 @@ def _checked(warm: Warm, problem: DirichletProblem) -> Warm:
 
 def _auto(problem: DirichletProblem) -> list[Solver]:
     n_free = problem.n_free
-    if n_free <= DIRECT_FIRST or _nearly_a_tree(problem):
-        return [Direct(), Elimination()] if n_free <= ELIMINATION else [Direct()]
-    return [ConjugateGradient(), Direct()] if n_free <= DIRECT_AT_ALL else [ConjugateGradient()]
+    solvers: list[Solver] = []
+    if n_free > DIRECT_FIRST and not _nearly_a_tree(problem):
+        solvers.append(ConjugateGradient())
+    if n_free <= DIRECT_AT_ALL or not solvers:
+        solvers.append(Direct())
+    if n_free <= ELIMINATION:
+        solvers.append(Elimination())
+    return solvers
 
 
 def _nearly_a_tree(problem: DirichletProblem) -> bool:
@@ -237,11 +243,11 @@ def _nearly_a_tree(problem: DirichletProblem) -> bool:
     # Entries among free nodes, at the least: each of the others takes two away, and each of the
     # loops that there may be is no edge. For most graphs that is answer enough.
     outside = np.diff(rows.start)[~problem.is_free].sum()
-    if len(rows.ends) - 2 * outside - n_free > 2 * n_free + DIRECT_FIRST:
+    if len(rows.ends) - 2 * outside - n_free > 2 * n_free + CORE_OF_A_TREE:
         return False
     loops = np.count_nonzero(problem.inner.diagonal())
     surplus = (problem.inner.nnz - loops) // 2 - n_free
-    if 2 * (surplus + 1) > DIRECT_FIRST:
+    if 2 * (surplus + 1) > CORE_OF_A_TREE:
         return False
     pieces, _ = connected_components(problem.inner, directed=False)
-    return bool(2 * (surplus + pieces) <= DIRECT_FIRST)
+    return bool(2 * (surplus + pieces) <= CORE_OF_A_TREE)

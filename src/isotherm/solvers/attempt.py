@@ -76,26 +76,28 @@ def attempt(
         X = method.start(tol, warm)
         steps, previous, look_at = 0, math.inf, FIRST_LOOK
         while True:
+            early = False
             for step, likely in enumerate(method.iterate(X, tol)):  # noqa: B007  # the last counts
-                if excess is not None and likely <= look_at:
+                if excess is not None and tol < likely <= look_at:
                     too_large = excess(X, method.guess(X))
-                    if too_large <= 1:
-                        break  # worth a proof
                     # Errors shrink as residuals do: look again when that may be enough.
                     look_at = likely / min(max(too_large, 2), LONGEST_LEAP)
+                    early = too_large <= 1
+                if early:
+                    break  # worth a proof
             steps += step
             certificate = method.certify(X)
             bound = certificate.bound
             met = bound <= tol or (excess is not None and excess(X, certificate) <= 1)
             # A solver's own residual drifts from the true one: it may be at its target where the
             # certificate is not. Starting again from there is worth it while it helps.
-            worth_it = likely <= max(tol, look_at) and bound < previous / 2
+            worth_it = early or (likely <= tol and bound < previous / 2)
             if not met and not worth_it and X.dtype == np.float32:
                 X, worth_it = X.astype(np.float64), True  # which holds more digits
             if met or not worth_it:
                 used_up = likely > tol and not _all_rounding(certificate, tol)
                 return Attempt(record(X, certificate, steps), met, used_up)
-            previous, look_at = bound, min(look_at, likely / 2)
+            previous = math.inf if early else bound
 
 
 def _all_rounding(certificate: Certificate, tol: float) -> bool:

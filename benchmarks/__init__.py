@@ -1,0 +1,1 @@
+"""Claims about speed and memory, one file each; see ``python -m benchmarks --help``."""

@@ -1,0 +1,830 @@
+// The core against slow obvious loops, on random graphs. It is there to be run under sanitizers:
+//   cmake -S native -B /tmp/core -DISOTHERM_TEST_CORE=ON -DISOTHERM_SANITIZE=address,undefined
+//   cmake --build /tmp/core && /tmp/core/test_core
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "build.hpp"
+#include "descent.hpp"
+#include "factor.hpp"
+#include "judge.hpp"
+#include "kernels.hpp"
+#include "reach.hpp"
+#include "threads.hpp"
+
+namespace isotherm {
+namespace {
+
+using Int = std::int64_t;
+using Doubles = std::vector<double>;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+void check(bool holds, const char* condition, int line) {
+    if (holds) return;
+    std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, line, condition);
+    std::exit(1);
+}
+
+template <class Error, class Body>
+bool throws(Body body) {
+    try {
+        body();
+    } catch (const Error&) {
+        return true;
+    }
+    return false;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+// --- random graphs -------------------------------------------------------------------------------
+
+// The standard fixes the numbers of the engine, but not those of its distributions.
+struct Dice {
+    std::mt19937_64 engine;
+    Int below(Int n) { return static_cast<Int>(engine() % static_cast<std::uint64_t>(n)); }
+    double uniform() { return static_cast<double>(engine() >> 11) * 0x1p-53; }
+};
+Dice dice{std::mt19937_64(2024)};
+
+struct Edges {
+    Int n_nodes = 0;
+    std::vector<Int> source, target;
+    Doubles weight;
+
+    void add(Int i, Int j) {
+        source.push_back(i);
+        target.push_back(j);
+        weight.push_back(0.25 + dice.uniform());
+    }
+    Int count() const { return static_cast<Int>(source.size()); }
+};
+
+// With few edges per node there are hanging trees, duplicates, self loops and several components.
+Edges scattered(Int n_nodes, Int n_edges) {
+    Edges edges{n_nodes, {}, {}, {}};
+    while (edges.count() < n_edges) edges.add(dice.below(n_nodes), dice.below(n_nodes));
+    return edges;
+}
+
+Edges tree(Int n_nodes) {
+    Edges edges{n_nodes, {}, {}, {}};
+    for (Int i = 1; i < n_nodes; ++i) edges.add(i, dice.below(i));
+    return edges;
+}
+
+Edges path(Int n_nodes) {
+    Edges edges{n_nodes, {}, {}, {}};
+    for (Int i = 1; i < n_nodes; ++i) edges.add(i - 1, i);
+    return edges;
+}
+
+Edges with_hub(Edges edges) {
+    for (Int i = 1; i <= 300; ++i) edges.add(0, i);
+    return edges;
+}
+
+template <class Index>
+OwnGraph built(const Edges& edges, bool weighted, int threads) {
+    const std::vector<Index> source(edges.source.begin(), edges.source.end());
+    const std::vector<Index> target(edges.target.begin(), edges.target.end());
+    return from_edges<Index>(edges.n_nodes, edges.count(), source.data(), target.data(),
+                             weighted ? edges.weight.data() : nullptr, threads);
+}
+
+Graph view(const OwnGraph& own) {
+    return {own.n_nodes, own.start.get(), own.ends.get(), own.weights.get()};
+}
+
+// A graph with a boundary. Node 0, the hub if there is one, is not on it.
+struct Sample {
+    OwnGraph own;
+    Int n;
+    Doubles degrees;
+    std::vector<std::uint8_t> fixed, free;
+
+    Sample(const Edges& edges, bool weighted, double share_fixed)
+        : own(built<std::int32_t>(edges, weighted, 1)), n(own.n_nodes), degrees(n), fixed(n, 0) {
+        row_sums(view(own), degrees.data(), 1);
+        for (Int i = 1; i < n; ++i) fixed[i] = i == n - 1 || dice.uniform() < share_fixed;
+        free = fixed;
+        reach(view(own), free.data(), 1);
+        for (Int i = 0; i < n; ++i) free[i] = free[i] && !fixed[i];
+    }
+};
+
+// --- slow and obvious ----------------------------------------------------------------------------
+
+using Entries = std::map<std::pair<Int, Int>, double>;
+
+Entries entries_of(const Edges& edges, bool weighted) {
+    std::vector<std::pair<double, Int>> increasing;
+    for (Int e = 0; e < edges.count(); ++e) increasing.emplace_back(edges.weight[e], e);
+    std::sort(increasing.begin(), increasing.end());
+    Entries entries;
+    for (const auto& [w, e] : increasing) {
+        const Int i = edges.source[e], j = edges.target[e];
+        entries[{i, j}] = weighted ? entries[{i, j}] + w : 1;
+        entries[{j, i}] = entries[{i, j}];
+    }
+    return entries;
+}
+
+// The least node of each node's component.
+std::vector<Int> least_nodes(const Edges& edges) {
+    std::vector<Int> least(edges.n_nodes);
+    for (Int i = 0; i < edges.n_nodes; ++i) least[i] = i;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (Int e = 0; e < edges.count(); ++e) {
+            Int &a = least[edges.source[e]], &b = least[edges.target[e]];
+            changed |= a != b;
+            a = b = std::min(a, b);
+        }
+    }
+    return least;
+}
+
+using Dense = std::vector<Doubles>;
+
+// M⁻¹ on free nodes, the identity elsewhere. An M-matrix needs no pivoting.
+Dense inverse_of(const Sample& s, double leak) {
+    const Graph graph = view(s.own);
+    const Int n = s.n;
+    Dense M(n, Doubles(2 * n, 0.0));  // and beside it what becomes the inverse
+    for (Int i = 0; i < n; ++i) {
+        M[i][i] = s.free[i] ? (1 + leak) * s.degrees[i] : 1.0;
+        M[i][n + i] = 1;
+        for (Int e = graph.start[i]; s.free[i] && e < graph.start[i + 1]; ++e) {
+            if (s.free[graph.ends[e]]) M[i][graph.ends[e]] -= graph.weight(e);
+        }
+    }
+    for (Int k = 0; k < n; ++k) {
+        const double pivot = M[k][k];
+        for (double& entry : M[k]) entry /= pivot;
+        for (Int i = 0; i < n; ++i) {
+            const double share = M[i][k];
+            if (i == k || share == 0) continue;
+            for (Int j = 0; j < 2 * n; ++j) M[i][j] -= share * M[k][j];
+        }
+    }
+    for (Doubles& row : M) row.erase(row.begin(), row.begin() + n);
+    return M;
+}
+
+// M⁻¹ b at free nodes, 0 elsewhere.
+template <class Source>
+Doubles solved(const Sample& s, const Dense& inverse, Source b) {
+    Doubles x(s.n, 0.0);
+    for (Int j = 0; j < s.n; ++j) {
+        const double source = s.free[j] ? b(j) : 0.0;
+        for (Int i = 0; source != 0 && i < s.n; ++i) x[i] += s.free[i] * inverse[i][j] * source;
+    }
+    return x;
+}
+
+double gauge(const Operator& M, Int i) {
+    const double g = M.root ? std::sqrt(M.degrees[i]) : M.degrees[i];
+    return M.kind[i] == peeled ? M.peeled_gauge * g : g;
+}
+
+// (A − (1 + τ) D) x at node i, with next to no rounding, not even that of the degree.
+template <class Value>
+long double inflow(const Operator& M, Int i, Value x) {
+    long double flow = 0, degree = 0;
+    for (Int e = M.graph.start[i]; e < M.graph.start[i + 1]; ++e) {
+        const long double w = M.graph.weight(e);
+        flow += w * x(M.graph.ends[e]);
+        degree += w;
+    }
+    return flow - (1 + static_cast<long double>(M.leak)) * degree * x(i);
+}
+
+// The residual of column k, or of h in the place after the last column.
+template <class T>
+long double residual(const Operator& M, Int i, const Columns<T>& X, int k, const double* h) {
+    if (k < X.count) return inflow(M, i, [&](Int j) { return X.first[j * X.stride + k]; });
+    return gauge(M, i) + inflow(M, i, [&](Int j) { return h[j]; });
+}
+
+// --- building and reaching -----------------------------------------------------------------------
+
+template <class Index>
+void edges_become_a_symmetric_matrix(const Edges& edges, bool weighted, int threads) {
+    const OwnGraph own = built<Index>(edges, weighted, threads);
+    const Entries entries = entries_of(edges, weighted);
+    CHECK(own.n_entries == static_cast<Int>(entries.size()));
+    CHECK((own.weights.get() != nullptr) == (weighted && own.n_entries > 0));
+    Doubles degrees(own.n_nodes, 0.0), sums = degrees;
+    Int at = 0;
+    for (const auto& [ends, weight] : entries) {
+        CHECK(own.start[ends.first] <= at && at < own.start[ends.first + 1]);
+        CHECK(own.ends[at] == ends.second && view(own).weight(at) == weight);
+        degrees[ends.first] += weight;
+        ++at;
+    }
+    row_sums(view(own), sums.data(), threads);
+    CHECK(sums == degrees);
+    const Findings found = inspect(view(own), threads);
+    CHECK(found.sorted && found.symmetric && !found.zeros && !found.faulty);
+    CHECK(found.ones == !own.weights.get());
+}
+
+void an_end_outside_the_graph_is_refused(Edges edges, int threads) {
+    for (const Int wrong : {Int{-1}, edges.n_nodes}) {
+        for (auto* const ends : {&edges.source, &edges.target}) {
+            const Int good = std::exchange(ends->back(), wrong);
+            CHECK(throws<std::out_of_range>([&] { built<std::int32_t>(edges, true, threads); }));
+            CHECK(throws<std::out_of_range>([&] { built<Int>(edges, false, threads); }));
+            ends->back() = good;
+        }
+    }
+}
+
+void inspection_finds_what_is_wrong(int threads) {
+    using Starts = std::vector<Int>;
+    using Ends = std::vector<std::int32_t>;
+    const Starts start{0, 1, 3, 5};  // 0 – 1 – 2, and a self loop at 2
+    const Ends ends{1, 0, 2, 1, 2};
+    const Doubles weights{2, 2, 3, 3, 1};
+    const auto found = [&](const Starts& start_, const Ends& ends_, const Doubles& weights_) {
+        return inspect({3, start_.data(), ends_.data(), weights_.data()}, threads);
+    };
+    const auto with_loop = [&](double w) { return found(start, ends, {2, 2, 3, 3, w}); };
+    const Findings good = found(start, ends, weights);
+    CHECK(good.sorted && good.symmetric && !good.ones && !good.zeros && !good.faulty);
+    CHECK(found(start, ends, {1, 1, 1, 1, 1}).ones);
+    const Findings unsorted = found(start, {1, 2, 0, 1, 2}, {2, 3, 2, 3, 1});
+    CHECK(!unsorted.sorted && unsorted.symmetric);
+    for (const Ends& bad : {Ends{1, 0, 0, 1, 2}, Ends{1, 0, 3, 1, 2}, Ends{-1, 0, 2, 1, 2}}) {
+        CHECK(!found(start, bad, weights).sorted);
+    }
+    CHECK(!found(start, {2, 0, 2, 1, 2}, weights).symmetric);
+    CHECK(!found(start, ends, {2.5, 2, 3, 3, 1}).symmetric);
+    CHECK(with_loop(0).zeros && !with_loop(0).faulty && with_loop(0).symmetric);
+    for (const double bad : {-1.0, infinity, -infinity, nan}) CHECK(with_loop(bad).faulty);
+    CHECK(throws<std::out_of_range>([&] { found({0, 3, 1, 5}, ends, weights); }));
+}
+
+void components_are_numbered_by_their_least_nodes(const Edges& edges, int threads) {
+    const auto least = least_nodes(edges);
+    std::vector<std::int32_t> component(least.size());
+    const OwnGraph own = built<std::int32_t>(edges, false, threads);
+    const Int count = components(view(own), component.data(), threads);
+    Int seen = 0;
+    for (Int i = 0; i < edges.n_nodes; ++i) {
+        CHECK(component[i] == (least[i] == i ? seen++ : component[least[i]]));
+    }
+    CHECK(count == seen);
+}
+
+// Marks run up a path in a single pass, but not down: from the last node on they must be pushed.
+void marks_reach_all_of_their_component(const Edges& edges, Int n_marks, int threads) {
+    const auto least = least_nodes(edges);
+    std::vector<std::uint8_t> marked(least.size(), 0), reached(least.size(), 0);
+    for (Int i = edges.n_nodes - n_marks; i < edges.n_nodes; ++i) marked[i] = reached[least[i]] = 1;
+    reach(view(built<std::int32_t>(edges, false, threads)), marked.data(), threads);
+    for (Int i = 0; i < edges.n_nodes; ++i) CHECK(marked[i] == reached[least[i]]);
+}
+
+// --- solving -------------------------------------------------------------------------------------
+
+struct Options {
+    int columns;
+    bool exits, hidden, factor, peeling, root;
+    double leak;
+    int threads;
+    const Kernels* kernels;
+
+    int count() const { return columns + hidden; }
+    // Each row of X begins with a number that is none of its columns; after the last row comes
+    // memory that is not ours.
+    Int stride() const { return count() + 1; }
+};
+
+Problem problem_of(const Sample& s, const Options& o) {
+    return Problem(view(s.own), s.free.data(), s.degrees.data(), o.leak, o.root, o.peeling,
+                   o.threads, *o.kernels);
+}
+
+// Temperatures to begin with, the same in float as in double.
+struct Boundary {
+    Doubles values, low, high, scale, largest;
+    bool one_sign;
+
+    Boundary(const Sample& s, const Options& o)
+        : low(o.count(), o.leak > 0 ? 0.0 : infinity),
+          high(o.count(), o.leak > 0 ? 0.0 : -infinity),
+          one_sign(o.hidden || dice.below(2)) {
+        for (Int i = 0; i < s.n; ++i) {
+            values.push_back(nan);
+            const Int hot = dice.below(std::max(1, o.count()));
+            for (int k = 0; k < o.count(); ++k) {
+                double t = static_cast<double>(dice.below(129)) / 64 - (one_sign ? 0 : 1);
+                if (k == 2) t = 0;  // a lane without any heat
+                if (o.hidden) t = k == hot;
+                // A node out of reach has none: who reads it shall not go unnoticed.
+                values.push_back(s.free[i] ? 0.0 : s.fixed[i] ? t : nan);
+                if (!s.fixed[i]) continue;
+                low[k] = std::min(low[k], t);
+                high[k] = std::max(high[k], t);
+            }
+        }
+        for (int k = 0; k < o.count(); ++k) {
+            scale.push_back(high[k] > low[k] ? high[k] - low[k] : 1.0);
+            largest.push_back(std::max(std::fabs(low[k]), std::fabs(high[k])));
+        }
+    }
+};
+
+template <class T>
+void imbalance_bounds_the_residual(const Operator& M, const Columns<T>& X, const double* h,
+                                   const Imbalance& found) {
+    double relative = 0;
+    for (int k = 0; k < X.count + (h != nullptr); ++k) {
+        const bool is_h = k == X.count;
+        long double over = 0, under = 0;
+        for (Int i = 0; i < M.graph.n_nodes; ++i) {
+            if (M.kind[i] == held) continue;
+            const long double r = residual(M, i, X, k, h);
+            over = std::max(over, r / gauge(M, i));
+            under = std::max(under, -r / gauge(M, i));
+            if (!is_h) relative = std::max(relative, std::fabs(double(r)) / M.degrees[i]);
+        }
+        const double bound = is_h ? found.exits : found.over[k];
+        const double slack = is_h ? 1e-10 : 2.1 * found.rounding[k];
+        CHECK(slack <= 1e-10 && over <= bound && bound <= over + slack);
+        if (!is_h) CHECK(under <= found.under[k] && found.under[k] <= under + slack);
+    }
+    CHECK(std::fabs(found.relative - relative) <= 1e-10);
+}
+
+template <class T>
+void levels_are_those_of_the_residual(const Operator& M, const Columns<T>& X, const double* h,
+                                      const Options& o, const Doubles& scale, const float* levels) {
+    double expected[max_width + 1] = {};
+    for (Int i = 0; i < M.graph.n_nodes; ++i) {
+        if (M.kind[i] != moving) continue;
+        double sum = 0;
+        for (int k = 0; k < o.columns + o.exits; ++k) {
+            const bool is_h = k == o.columns;
+            const auto r = double(residual(M, i, X, is_h ? X.count : k, h)) / (is_h ? 1 : scale[k]);
+            expected[k] = std::max(expected[k], std::fabs(r) / gauge(M, i));
+            if (!is_h) sum += r;
+        }
+        double& hidden = expected[max_width];
+        if (o.hidden) hidden = std::max(hidden, std::fabs(sum) / gauge(M, i));
+    }
+    for (int l = 0; l <= max_width; ++l) CHECK(std::fabs(levels[l] - expected[l]) <= 1e-4);
+}
+
+// The hidden column follows from the others.
+template <class T>
+void complete(const Operator& M, const Columns<T>& X) {
+    for (Int i = 0; i < M.graph.n_nodes; ++i) {
+        if (M.kind[i] == held) continue;
+        T* const row = X.first + i * X.stride;
+        double rest = 1;
+        for (int k = 0; k < X.count - 1; ++k) rest -= row[k];
+        row[X.count - 1] = static_cast<T>(std::max(rest, 0.0));
+    }
+}
+
+template <class T>
+struct Outcome {
+    std::vector<T> X;
+    Doubles h;
+    Imbalance found;
+};
+
+// Rounds of steps, each from a fresh residual, as the solvers go about it.
+template <class T>
+Outcome<T> solve(const Problem& problem, const Boundary& boundary, const Options& o, int rounds) {
+    const Operator& M = problem.M();
+    Outcome<T> out{{boundary.values.begin(), boundary.values.end()}, {}, {}};
+    out.h.resize(M.graph.n_nodes);
+    double* const h = o.exits ? out.h.data() : nullptr;
+    const Columns<T> X{out.X.data() + 1, o.stride(), o.count()};
+    const Columns<T> iterated{X.first, X.stride, o.columns};
+    Descent descent(problem, o.columns, o.exits, o.hidden);
+    if (o.factor) descent.precondition(std::make_shared<Factor>(M));
+    CHECK(descent.lanes() == o.columns + o.exits);
+    float target = 1;
+    for (int round = 0;; ++round) {
+        out.found = descent.weigh(X, h, boundary.scale.data(), boundary.largest.data(), round == 0,
+                                  boundary.one_sign);
+        imbalance_bounds_the_residual(M, X, h, out.found);
+        if (round == rounds) return out;
+        target *= 1e-5f;
+        float levels[max_width + 1] = {1};
+        for (int k = 0; k < 200 && *std::max_element(levels, levels + max_width) > target; ++k) {
+            descent.step(iterated, h, levels);
+            if (k == 1) levels_are_those_of_the_residual(M, X, h, o, boundary.scale, levels);
+        }
+        problem.settle(iterated, h, boundary.low.data(), boundary.high.data());
+        if (o.hidden) complete(M, X);
+    }
+}
+
+template <class T>
+void steps_lead_to_equilibrium(const Sample& s, const Dense& inverse, const Options& o) {
+    const Problem problem = problem_of(s, o);
+    const Operator& M = problem.M();
+    constexpr bool fine = sizeof(T) == 8;
+    const Outcome<T> out = solve<T>(problem, Boundary(s, o), o, fine ? 3 : 2);
+    const Doubles h = solved(s, inverse, [&](Int i) { return gauge(M, i); });
+    for (int k = 0; k < o.count(); ++k) {
+        const auto at = [&](Int i) { return out.X[i * o.stride() + 1 + k]; };
+        const Doubles x = solved(s, inverse, [&](Int i) {
+            return double(inflow(M, i, [&](Int j) { return s.free[j] ? T(0) : at(j); }));
+        });
+        const double level = std::max(out.found.over[k], out.found.under[k]);
+        CHECK(level <= (fine ? 1e-10 : 1e-4));
+        for (Int i = 0; i < s.n; ++i) {
+            const double error = s.free[i] ? std::fabs(at(i) - x[i]) : 0.0;
+            CHECK(error <= (fine ? 1e-9 : 1e-3));
+            CHECK(error <= level * h[i] + 1e-12);  // what certificates rest on
+        }
+    }
+    for (Int i = 0; i < s.n; ++i) CHECK(std::isnan(out.X[i * o.stride()]));
+    const double eta = out.found.exits, longest = *std::max_element(h.begin(), h.end());
+    for (Int i = 0; o.exits && i < s.n; ++i) {
+        CHECK(eta < 0.01 && out.h[i] / (1 - std::max(eta, 0.0)) >= h[i] * (1 - 1e-9));
+        CHECK(std::fabs(out.h[i] - h[i]) <= 1e-3 * longest);
+    }
+}
+
+void peeled_nodes_follow_their_parents(const Sample& s, const Dense& inverse, const Options& o) {
+    const Problem problem = problem_of(s, o);
+    const Operator& M = problem.M();
+    const Peel& peel = problem.peel();
+    const Doubles h = solved(s, inverse, [&](Int i) { return gauge(M, i); });
+    const Doubles x = solved(s, inverse, [&](Int i) {
+        return double(inflow(M, i, [&](Int j) { return s.free[j] ? 0.0 : double(j % 7); }));
+    });
+    auto kind = s.free;
+    for (std::size_t k = 0; k < peel.child.size(); ++k) {
+        const Int i = peel.child[k], p = peel.parent[k];
+        CHECK(kind[i] == moving && kind[p] == moving);
+        kind[i] = peeled;
+        CHECK(std::fabs(x[i] - peel.ratio[k] * x[p]) <= 1e-9);
+        CHECK(std::fabs(h[i] - peel.rise[k] - peel.ratio[k] * h[p]) <= 1e-9 * (1 + h[i]));
+    }
+    CHECK(std::equal(kind.begin(), kind.end(), M.kind));
+    CHECK(o.peeling || peel.child.empty());
+}
+
+template <class T>
+void settling_clips_and_fills_peeled_nodes(const Sample& s, const Options& o) {
+    const Problem problem = problem_of(s, o);
+    const std::uint8_t* const kind = problem.M().kind;
+    const Peel& peel = problem.peel();
+    const int K = o.columns;
+    const Doubles low(K, 0.25), high(K, 0.75);
+    std::vector<T> X(s.n * K);
+    for (T& t : X) t = static_cast<T>(dice.uniform());
+    auto expected = X;
+    for (Int at = 0; at < s.n * K; ++at) {
+        if (kind[at / K] == moving) expected[at] = std::clamp(X[at], T(0.25), T(0.75));
+    }
+    Doubles h(s.n, 2.0);
+    problem.settle(Columns<T>{X.data(), K, K}, h.data(), low.data(), high.data());
+    for (std::size_t k = peel.child.size(); k-- > 0;) {
+        const Int i = peel.child[k], p = peel.parent[k];
+        for (int l = 0; l < K; ++l) expected[i * K + l] = T(peel.ratio[k] * expected[p * K + l]);
+        CHECK(std::fabs(h[i] - peel.rise[k] - peel.ratio[k] * h[p]) <= 1e-12 * h[i]);
+    }
+    CHECK(X == expected);
+    for (Int i = 0; i < s.n; ++i) CHECK(kind[i] == peeled || h[i] == 2);
+}
+
+void a_tree_is_factorised_exactly(int threads, const Kernels* kernels) {
+    // Held at its last node only, a leaf: then there is always a node with one neighbour left.
+    const Sample s(tree(50), true, 0.0);
+    const Options plain{1, false, false, true, false, false, 0.0, threads, kernels};
+    const Problem problem = problem_of(s, plain);
+    const Operator& M = problem.M();
+    const Dense inverse = inverse_of(s, 0.0);
+    const Factor factor(M);
+    CHECK(factor.n_entries() == 48);
+    for (int lanes = 1; lanes <= max_width; ++lanes) {
+        std::vector<float> Z(s.n * lanes), V(s.n * lanes);
+        for (float& z : Z) z = static_cast<float>(dice.uniform());
+        Buffer<float> room;
+        const Vectors x{nullptr, Z.data(), V.data(), max_width, lanes, lanes, false};
+        for (int twice = 0; twice < 2; ++twice) factor.solve(x, M, *kernels, threads, room);
+        for (int l = 0; l < lanes; ++l) {
+            const Doubles y =
+                solved(s, inverse, [&](Int i) { return s.degrees[i] * Z[i * lanes + l]; });
+            for (Int i = 0; i < s.n; ++i) {
+                CHECK(std::fabs(V[i * lanes + l] - y[i]) <= 1e-4 * (1 + y[i]));
+            }
+        }
+    }
+}
+
+template <class T>
+void answers_do_not_depend_on_the_threads(bool factor, const Kernels* kernels) {
+    const Sample s(with_hub(scattered(6000, 20000)), true, 0.1);  // several chunks of rows
+    Options o{5, true, false, factor, true, true, 0.0, 1, kernels};
+    const Boundary boundary(s, o);
+    const auto alone = solve<T>(problem_of(s, o), boundary, o, 2);
+    for (const int threads : {2, 4}) {
+        o.threads = threads;
+        const auto out = solve<T>(problem_of(s, o), boundary, o, 2);
+        CHECK(same_bits(out.X, alone.X) && same_bits(out.h, alone.h));
+        CHECK(std::memcmp(&out.found, &alone.found, sizeof out.found) == 0);
+    }
+}
+
+// --- judging -------------------------------------------------------------------------------------
+
+// Random temperatures, with seeds, ties and nodes that have none.
+template <class T>
+struct Court {
+    std::vector<T> temperatures;
+    std::vector<Int> seeds;
+    Doubles node, classes[7];
+    Rule rule{};
+
+    explicit Court(int K) {
+        rule.n_nodes = 20000;  // several chunks
+        rule.n_classes = K;
+        for (Int i = 0; i < rule.n_nodes; ++i) {
+            const bool has = dice.below(10) > 0, even = dice.below(4) == 0;
+            for (int k = 0; k < K; ++k) {
+                temperatures.push_back(T(!has ? nan : even ? 0.5 : dice.uniform()));
+            }
+            seeds.push_back(dice.below(10) ? -1 : dice.below(K));
+            node.push_back(has ? std::pow(10, -4 * dice.uniform()) : nan);
+        }
+        rule.seeds = seeds.data();
+        rule.node = node.data();
+        const double** const rows[] = {&rule.column, &rule.span,   &rule.shift, &rule.scale,
+                                       &rule.slope,  &rule.growth, &rule.offset};
+        const double most[] = {0.1, 0.02, 0.5, 2.0, 2.0, 0.01, 0.001};
+        for (int r = 0; r < 7; ++r) {
+            for (int k = 0; k < K; ++k) classes[r].push_back(most[r] * (1 - dice.uniform() / 2));
+            *rows[r] = classes[r].data();
+        }
+        rule.mean_error = 0.001;
+        rule.tol = 0.005;
+    }
+};
+
+template <class T>
+void verdicts_follow_the_rule(int K, int threads) {
+    const Court<T> court(K);
+    const Rule& rule = court.rule;
+    std::vector<Int> codes(rule.n_nodes);
+    Doubles margins(rule.n_nodes);
+    std::vector<std::uint8_t> certified(rule.n_nodes), tied(rule.n_nodes);
+    const double excess = judge(rule, court.temperatures.data(),
+                                {codes.data(), margins.data(), certified.data(), tied.data()},
+                                threads);
+    double most = 0;
+    for (Int i = 0; i < rule.n_nodes; ++i) {
+        const T* const t = court.temperatures.data() + i * K;
+        const Int seed = court.seeds[i];
+        if (std::isnan(t[0])) {
+            CHECK(codes[i] == seed && std::isnan(margins[i]) && certified[i] && !tied[i]);
+            continue;
+        }
+        Doubles score(K), error(K), doubt(K);
+        for (int k = 0; k < K; ++k) {
+            score[k] = (t[k] - rule.shift[k]) / rule.scale[k];
+            doubt[k] = std::min(rule.node[i] * rule.column[k], rule.span[k]);
+            error[k] = rule.slope[k] * doubt[k] + rule.growth[k] * std::fabs(score[k]);
+            error[k] += rule.offset[k];
+        }
+        const Int best = std::max_element(score.begin(), score.end()) - score.begin();
+        const double least = score[best] - error[best];
+        double margin = infinity, lead = infinity, warmest = -infinity;
+        const auto possible = [&](int k) { return score[k] + error[k] >= least; };
+        for (int k = 0; k < K; ++k) {
+            if (possible(k)) warmest = std::max(warmest, t[k] - doubt[k]);
+            if (k == best) continue;
+            margin = std::min(margin, score[best] - score[k]);
+            lead = std::min(lead, least - (score[k] + error[k]));
+        }
+        int first = 0;
+        while (!(possible(first) && t[first] + doubt[first] >= warmest)) ++first;
+        double accuracy = rule.mean_error;
+        for (const double d : doubt) accuracy = std::max(accuracy, d);
+        const bool clear = seed >= 0 || lead > 0, tie = !clear && accuracy <= rule.tol;
+        CHECK(certified[i] == clear && tied[i] == tie);
+        CHECK(codes[i] == (seed >= 0 ? seed : tie ? first : best));
+        CHECK(margins[i] == margin || std::fabs(margins[i] - margin) < 1e-12);
+        if (clear || tie) continue;
+        const double to_certify = margin > 0 ? (margin - lead) / margin : infinity;
+        most = std::max({most, std::min(to_certify, accuracy / rule.tol), 1 + 1e-9});
+    }
+    CHECK(std::fabs(excess - most) <= 1e-9 * most && (most > 1) == (K > 1));
+}
+
+template <class T>
+void sums_are_over_nodes_with_a_temperature(int K, int threads) {
+    const Court<T> court(K);
+    const auto found = [&](int some_threads) {
+        Doubles sums(2 * K + 4);
+        Int counts[2];
+        sum_up(court.rule, court.temperatures.data(), &sums[0], &sums[2 * K], counts, some_threads);
+        sums[2 * K + 2] = double(counts[0]);
+        sums[2 * K + 3] = double(counts[1]);
+        return sums;
+    };
+    Doubles expected(2 * K + 4);
+    for (Int i = 0; i < court.rule.n_nodes; ++i) {
+        if (std::isnan(court.temperatures[i * K])) continue;
+        for (int among = 0; among < (court.seeds[i] < 0 ? 2 : 1); ++among) {
+            for (int k = 0; k < K; ++k) expected[among * K + k] += court.temperatures[i * K + k];
+            expected[2 * K + among] += court.node[i];
+            expected[2 * K + 2 + among] += 1;
+        }
+    }
+    const Doubles sums = found(threads);
+    for (int k = 0; k < 2 * K + 4; ++k) CHECK(std::fabs(sums[k] - expected[k]) < 1e-8);
+    CHECK(same_bits(sums, found(1)));
+}
+
+// --- threads -------------------------------------------------------------------------------------
+
+void each_chunk_is_done_once(int threads) {
+    for (const Int n_chunks : {0, 1, 3, 1000}) {
+        std::vector<std::atomic<int>> done(n_chunks);
+        for_chunks(threads, n_chunks, [&](Int c) { ++done[c]; });
+        for (const auto& times : done) CHECK(times == 1);
+    }
+    std::vector<int> done(1001, 0);
+    for_pieces(threads, 1001, 10, [&](Int first, Int last) {
+        for (Int i = first; i < last; ++i) ++done[i];
+    });
+    CHECK(done == std::vector<int>(1001, 1));
+}
+
+void what_a_chunk_throws_is_thrown(int threads) {
+    for (const Int bad : {0, 57, 99}) {
+        CHECK(throws<std::domain_error>([&] {
+            for_chunks(threads, 100, [&](Int c) {
+                if (c == bad) throw std::domain_error("bad");
+            });
+        }));
+        each_chunk_is_done_once(threads);
+    }
+}
+
+void loops_may_be_nested(int threads) {
+    for_chunks(threads, 8, [&](Int) {
+        each_chunk_is_done_once(threads);
+        what_a_chunk_throws_is_thrown(threads);
+    });
+}
+
+void two_callers_may_loop_at_once(int threads) {
+    const auto work = [&] {
+        for (int k = 0; k < 30; ++k) each_chunk_is_done_once(threads);
+    };
+    std::thread other(work);
+    work();
+    other.join();
+}
+
+int times_asked;  // not atomic: only the calling thread may ask
+
+void a_poll_interrupts(int threads) {
+    times_asked = 0;
+    set_poll([] { return ++times_asked >= 2; });
+    CHECK(throws<Interrupted>([&] {
+        for_chunks(threads, 1 << 20, [](Int) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        });
+    }));
+    CHECK(times_asked == 2);
+    CHECK(throws<Interrupted>([] { check_interrupt(); }));
+    set_poll(nullptr);
+    check_interrupt();
+    each_chunk_is_done_once(threads);
+}
+
+// --- all of it -----------------------------------------------------------------------------------
+
+std::vector<const Kernels*> all_kernels() {
+    std::vector<const Kernels*> found{&kernels_plain()};
+#if defined(ISOTHERM_X86)
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512bw");
+    if (avx2) found.push_back(&kernels_avx2());
+    if (avx512) found.push_back(&kernels_avx512());
+#endif
+    return found;
+}
+
+void test_threads(int threads) {
+    each_chunk_is_done_once(threads);
+    what_a_chunk_throws_is_thrown(threads);
+    loops_may_be_nested(threads);
+    two_callers_may_loop_at_once(threads);
+    a_poll_interrupts(threads);
+}
+
+void test_graph(const Edges& edges, int threads) {
+    for (const bool weighted : {false, true}) {
+        edges_become_a_symmetric_matrix<std::int32_t>(edges, weighted, threads);
+        edges_become_a_symmetric_matrix<std::int64_t>(edges, weighted, threads);
+    }
+    components_are_numbered_by_their_least_nodes(edges, threads);
+    for (const Int n_marks : {Int{0}, std::min(Int{1}, edges.n_nodes), edges.n_nodes / 10}) {
+        marks_reach_all_of_their_component(edges, n_marks, threads);
+    }
+}
+
+template <class T>
+void test_verdicts(int threads) {
+    for (const int n_classes : {1, 2, 5}) {
+        verdicts_follow_the_rule<T>(n_classes, threads);
+        sums_are_over_nodes_with_a_temperature<T>(n_classes, threads);
+    }
+}
+
+void test_problem(const Sample& s, double leak, const Kernels* kernels) {
+    const Dense inverse = inverse_of(s, leak);
+    for (int lanes = 1; lanes <= max_width; ++lanes) {
+        for (const int choice : {0, 1, 2, 3}) {
+            Options o{};
+            o.peeling = choice & 1;
+            o.exits = choice & 2;
+            o.columns = lanes - o.exits;
+            // Temperatures that leak away do not add up to 1.
+            o.hidden = o.exits && o.columns > 0 && leak == 0 && dice.below(2);
+            o.factor = dice.below(2);
+            o.root = dice.below(2);
+            o.leak = leak;
+            o.threads = 1 << dice.below(3);
+            o.kernels = kernels;
+            steps_lead_to_equilibrium<float>(s, inverse, o);
+            steps_lead_to_equilibrium<double>(s, inverse, o);
+            peeled_nodes_follow_their_parents(s, inverse, o);
+            settling_clips_and_fills_peeled_nodes<float>(s, o);
+            settling_clips_and_fills_peeled_nodes<double>(s, o);
+        }
+    }
+}
+
+void test_kernels(const Kernels* kernels) {
+    for (const int threads : {1, 2, 4}) a_tree_is_factorised_exactly(threads, kernels);
+    for (const bool factor : {false, true}) {
+        answers_do_not_depend_on_the_threads<float>(factor, kernels);
+        answers_do_not_depend_on_the_threads<double>(factor, kernels);
+    }
+    for (const bool weighted : {false, true}) {
+        for (const double leak : {0.0, 0.05}) {
+            const Edges nothing_free{3, {}, {}, {}};
+            for (const Edges& edges : {nothing_free, path(30), tree(50), scattered(60, 60),
+                                       scattered(50, 150), with_hub(scattered(301, 100))}) {
+                test_problem(Sample(edges, weighted, 0.1), leak, kernels);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace isotherm
+
+int main() {
+    using namespace isotherm;
+    for (const int threads : {1, 2, 4}) {
+        test_threads(threads);
+        // The largest has several chunks of edges and of rows.
+        for (const Edges& edges : {Edges{}, Edges{5, {}, {}, {}}, scattered(60, 70), path(2000),
+                                   with_hub(scattered(9000, 5000)), scattered(9000, 70000)}) {
+            test_graph(edges, threads);
+        }
+        an_end_outside_the_graph_is_refused(scattered(60, 70), threads);
+        inspection_finds_what_is_wrong(threads);
+        test_verdicts<float>(threads);
+        test_verdicts<double>(threads);
+    }
+    for (const Kernels* const kernels : all_kernels()) test_kernels(kernels);
+    std::printf("the core holds, on %zu instruction sets\n", all_kernels().size());
+}
