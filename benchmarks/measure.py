@@ -100,7 +100,9 @@ def _status(name: str, pid: str) -> int:
 
 def in_process(module: str, *arguments: object, timeout: float | None = None) -> dict[str, Any]:
     """Run ``module.measured(*arguments)`` in a process of its own; its result, a dict."""
-    code = f"import json; from {module} import measured; print(json.dumps(measured(*{arguments!r})))"
+    code = (
+        f"import json; from {module} import measured; print(json.dumps(measured(*{arguments!r})))"
+    )
     run = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

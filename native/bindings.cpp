@@ -279,24 +279,32 @@ Rule rule_of(std::size_t n_nodes, std::size_t n_classes, const Array<const std::
     return rule;
 }
 
+// The verdict's arrays are (codes, margins, certified, tied), or None if only the excess is wanted.
 template <class T>
 double judge_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
                  const Array<const double>& node, const Matrix<const double>& classes,
-                 double mean_error, double tol, const Array<std::int64_t>& codes,
-                 const Array<double>& margins, const Array<std::uint8_t>& certified,
-                 const Array<std::uint8_t>& tied, int threads) {
+                 double mean_error, double tol, const nb::object& arrays, int threads) {
     const std::size_t n = temperatures.shape(0), K = temperatures.shape(1);
     Rule rule = rule_of(n, K, seeds, node);
     require(classes.shape(0) == 7 && classes.shape(1) == K && K > 0, "seven numbers per class");
-    require(codes.shape(0) == n && margins.shape(0) == n && certified.shape(0) == n &&
-                tied.shape(0) == n,
-            "one entry per node");
     const double** const rows[] = {&rule.column, &rule.span,   &rule.shift, &rule.scale,
                                    &rule.slope,  &rule.growth, &rule.offset};
     for (std::size_t r = 0; r < 7; ++r) *rows[r] = classes.data() + r * K;
     rule.mean_error = mean_error;
     rule.tol = tol;
-    const Verdict verdict{codes.data(), margins.data(), certified.data(), tied.data()};
+    Verdict verdict{};
+    if (!arrays.is_none()) {
+        const auto given = nb::cast<nb::tuple>(arrays);
+        require(given.size() == 4, "four arrays");
+        const auto codes = nb::cast<Array<std::int64_t>>(given[0]);
+        const auto margins = nb::cast<Array<double>>(given[1]);
+        const auto certified = nb::cast<Array<std::uint8_t>>(given[2]);
+        const auto tied = nb::cast<Array<std::uint8_t>>(given[3]);
+        require(codes.shape(0) == n && margins.shape(0) == n && certified.shape(0) == n &&
+                    tied.shape(0) == n,
+                "one entry per node");
+        verdict = {codes.data(), margins.data(), certified.data(), tied.data()};
+    }
     return unlocked([&] { return judge<T>(rule, temperatures.data(), verdict, threads); });
 }
 
@@ -324,7 +332,7 @@ void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
         .def("step", &BoundDescent::step<T>, "X"_a.noconvert(), "first"_a,
              "h"_a.none() = nb::none());
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "classes"_a,
-          "mean_error"_a, "tol"_a, "codes"_a, "margins"_a, "certified"_a, "tied"_a, "threads"_a);
+          "mean_error"_a, "tol"_a, "arrays"_a.none(), "threads"_a);
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
 }
 

@@ -10,7 +10,6 @@ namespace isotherm {
 namespace {
 
 constexpr double gauge_of_peeled = 0.1;
-constexpr std::int64_t nodes_per_piece = 1 << 14;
 constexpr double longest_in_float = 1e4;  // h of which float has digits enough
 
 void raise(double& a, double b) {
@@ -47,8 +46,8 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
                  bool root, bool peeling, int threads, const Kernels& kernels)
     : kind_(free, free + graph.n_nodes),
       cuts_(cut_rows(graph.n_nodes, graph.start)),
-      nodes_(graph.n_nodes),
-      M_{graph, kind_.data(), degrees, nodes_.get(), leak, 0.0, root, gauge_of_peeled},
+      mass_(static_cast<std::size_t>(graph.n_nodes)),
+      M_{graph, kind_.data(), degrees, mass_.data(), 0.0, leak, root, gauge_of_peeled},
       kernels_(kernels),
       threads_(threads) {
     const std::int64_t n = graph.n_nodes;
@@ -62,14 +61,9 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
     for (std::int64_t i = 0; i < n; ++i) {
         if (kind_[i] == moving) M_.largest_pivot = std::max(M_.largest_pivot, pivots[i]);
     }
-    for_pieces(threads, n, nodes_per_piece, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            if (kind_[i] != moving) continue;
-            const double gauge = root ? std::sqrt(degrees[i]) : degrees[i];
-            nodes_[i] = {1 / pivots[i], static_cast<float>(pivots[i] / M_.largest_pivot),
-                         static_cast<float>(pivots[i] / gauge)};
-        }
-    });
+    for (std::int64_t i = 0; i < n; ++i) {
+        mass_[i] = static_cast<float>(pivots[i] / M_.largest_pivot);
+    }
 }
 
 template <class Body>
@@ -114,7 +108,7 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes, bool cold) 
             const double r = g + flow - kept;
             const double sizes = g + std::fabs(flow) + std::fabs(kept);
             raise(most, (r + 1.01 * unit_roundoff * terms * sizes) / g);
-            if (Z) Z[i * lanes] = static_cast<float>(r * nodes_[i].inverse);
+            if (Z) Z[i * lanes] = static_cast<float>(r / (mass_[i] * M_.largest_pivot));
         }
         const std::lock_guard<std::mutex> guard(mutex);
         raise(all, most);

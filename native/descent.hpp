@@ -45,7 +45,7 @@ public:
 private:
     std::vector<std::uint8_t> kind_;
     std::vector<std::int64_t> cuts_;
-    Buffer<Node> nodes_;
+    std::vector<float> mass_;
     Operator M_;
     Peel peel_;
     const Kernels& kernels_;

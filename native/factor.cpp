@@ -118,7 +118,7 @@ Edges edges_of(const Operator& M, const std::vector<std::int32_t>& node) {
             if (j > i && w > 0) edges.add(v, number[j], w);
         }
         // Peeled nodes pass heat on to the ground, too, if it leaks.
-        if (M.leak > 0) exit = M.nodes[i].mass - stay;
+        if (M.leak > 0) exit = M.mass[i] - stay;
         if (exit > 0) edges.add(v, n, exit);
     }
     return edges;

@@ -68,10 +68,14 @@ double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, dou
     }
     const double least = row.score[best] - row.error[best], lead = least - rival_most;
     const double inaccuracy = std::max(most_doubt, rule.mean_error) / rule.tol;
-    out.certified[i] = lead > 0;
-    out.tied[i] = !(lead > 0) && inaccuracy <= 1 && std::isfinite(lead);
-    if (out.tied[i]) out.codes[i] = break_tie(rule, t, row, least);
-    if (out.certified[i] || out.tied[i]) return 0;
+    const bool certified = lead > 0;
+    const bool tied = !certified && inaccuracy <= 1 && std::isfinite(lead);
+    if (out.codes) {
+        out.certified[i] = certified;
+        out.tied[i] = tied;
+        if (tied) out.codes[i] = break_tie(rule, t, row, least);
+    }
+    if (certified || tied) return 0;
     const double to_certify = margin > 0 ? (margin - lead) / margin : infinity;
     return std::max(std::min(to_certify, inaccuracy), 1 + 1e-9);
 }
@@ -94,12 +98,15 @@ double judge_node(const Rule& rule, const Worst& worst, const T* t, std::int64_t
     const double margin = row.score[best] - rival;
     const std::int64_t own = rule.seeds[i];
     const bool has = t[0] == t[0];
-    out.codes[i] = own >= 0 ? own : has ? best : -1;
-    out.margins[i] = has ? margin : std::numeric_limits<double>::quiet_NaN();
-    out.tied[i] = false;
-    out.certified[i] = own >= 0 || !has || rule.n_classes == 1 ||
-                       margin > 2 * worst.error(node_error(rule, i), largest);
-    return out.certified[i] ? 0 : judge_closely(rule, t, i, best, margin, out, row);
+    const bool certified = own >= 0 || !has || rule.n_classes == 1 ||
+                           margin > 2 * worst.error(node_error(rule, i), largest);
+    if (out.codes) {
+        out.codes[i] = own >= 0 ? own : has ? best : -1;
+        out.margins[i] = has ? margin : std::numeric_limits<double>::quiet_NaN();
+        out.tied[i] = false;
+        out.certified[i] = certified;
+    }
+    return certified ? 0 : judge_closely(rule, t, i, best, margin, out, row);
 }
 
 }  // namespace

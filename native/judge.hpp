@@ -18,6 +18,7 @@ struct Rule {
     double tol;
 };
 
+// Where to; with null pointers only the excess is found.
 struct Verdict {
     std::int64_t* codes;
     double* margins;

@@ -33,16 +33,16 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
     const std::int32_t* ends = M.graph.ends;
     const std::int64_t stop = start[M.graph.n_nodes] - ahead;
     const float* P = x.P;
+    const double inverse_largest = 1 / M.largest_pivot;
     V sum{};
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] != moving) continue;
-        const double inverse = M.nodes[i].inverse;
         const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
             V flow[4] = {};  // four sums, so that additions need not wait for each other
             const auto add = [&](std::int64_t at, V& into) __attribute__((always_inline)) {
                 const V p = load_row<float, W>(P + std::int64_t{ends[at]} * W);
                 if constexpr (Weighted) {
-                    into += static_cast<float>(M.graph.weights[at] * inverse) * p;
+                    into += static_cast<float>(M.graph.weights[at] * inverse_largest) * p;
                 } else {
                     into += p;
                 }
@@ -72,12 +72,12 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
             }
             total = as<float, W>(all);
         }
-        if constexpr (!Weighted) total *= static_cast<float>(inverse);
+        if constexpr (!Weighted) total *= static_cast<float>(inverse_largest);
         const V p = load_row<float, W>(P + i * W);
-        const float kept = static_cast<float>((1 + M.leak) * M.degrees[i] * inverse);
-        const V v = kept * p - total;
+        const float kept = static_cast<float>((1 + M.leak) * M.degrees[i] * inverse_largest);
+        const V v = (kept * p - total) * (1 / M.mass[i]);
         store_lanes<float, W>(x.V + i * x.lanes, v, x.lanes);
-        sum += M.nodes[i].mass * p * v;
+        sum += M.mass[i] * p * v;
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
     flush<W>(sum, dots, x.lanes);
@@ -88,6 +88,10 @@ void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64
              std::int64_t last, double* dots, float* levels) {
     using V = Vec<float, W>;
     const V step = load_row<float, W>(alpha);
+    // What turns a residual in units of the pivot into one in units of the gauge; at parents of
+    // peeled nodes, whose pivots are less than (1 + τ) d, a little more than that.
+    const auto unit_of_degree = static_cast<float>(1 + M.leak);
+    const auto unit_of_root = static_cast<float>(__builtin_sqrt((1 + M.leak) * M.largest_pivot));
     V sum{}, worst = load_row<float, W>(levels);
     float worst_hidden = levels[max_width];
     for (std::int64_t i = first; i < last; ++i) {
@@ -96,8 +100,8 @@ void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64
         const V v = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
         const V z = load_lanes<float, W>(row, x.lanes) - step * v;
         store_lanes<float, W>(row, z, x.lanes);
-        sum += M.nodes[i].mass * z * z;
-        const float unit = M.nodes[i].unit;
+        sum += M.mass[i] * z * z;
+        const float unit = M.root ? unit_of_root * __builtin_sqrtf(M.mass[i]) : unit_of_degree;
         worst = larger(worst, unit * size_of(z));
         if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x
             float total = 0;
@@ -121,7 +125,7 @@ void dot(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t l
         if (M.kind[i] != moving) continue;
         const V z = load_lanes<float, W>(x.Z + i * x.lanes, x.lanes);
         const V y = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
-        sum += M.nodes[i].mass * z * y;
+        sum += M.mass[i] * z * y;
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
     flush<W>(sum, dots, x.lanes);
@@ -137,7 +141,7 @@ void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane
     for (std::int64_t k = 0; k < C.n; ++k) {
         const std::int64_t i = C.order[k];
         V v{};
-        for (int l = 0; l < count; ++l) v[l] = M.nodes[i].mass * x.Z[i * x.lanes + lane + l];
+        for (int l = 0; l < count; ++l) v[l] = M.mass[i] * x.Z[i * x.lanes + lane + l];
         std::memcpy(at(k), &v, sizeof v);
     }
     for (std::int64_t k = 0; k < C.n; ++k) {
@@ -254,7 +258,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         const double d = M.degrees[i], g = gauge(M, i), keep = (1 + M.leak) * d;
         const double terms = static_cast<double>(start[i + 1] - start[i] + 8);
         const double unit = 1.01 * unit_roundoff * terms / g;
-        const double by_g = 1 / g, by_d = 1 / d, by_pivot = M.nodes[i].inverse;
+        const double by_g = 1 / g, by_d = 1 / d, by_pivot = 1 / (M.mass[i] * M.largest_pivot);
         const D t = D::of(X + i * stride, count);
         for (int k = 0; k < D::pieces; ++k) {
             V r = flow.v[k] - keep * t.v[k];

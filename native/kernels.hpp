@@ -22,22 +22,16 @@ enum Kind : std::uint8_t {
     peeled = 2,  // free, and found from its parent: see peel.hpp
 };
 
-// What a step needs to know of a node, whose pivot is what divides its residual: (1 + τ) d, less
-// what was peeled off.
-struct Node {
-    double inverse;  // of the pivot
-    float mass;      // the pivot in units of the largest
-    float unit;      // and of the gauge
-};
-
 // The operator M = (1 + τ) D − A on free nodes, and the weights of the certificate.
 struct Operator {
     Graph graph;
     const std::uint8_t* kind;
     const double* degrees;
-    const Node* nodes;
-    double leak;
+    // What divides a residual is a node's pivot: (1 + τ) d, less what was peeled off. Its mass is
+    // the pivot in units of the largest.
+    const float* mass;
     double largest_pivot;
+    double leak;
     bool root;            // residuals are measured in √d, else in d
     double peeled_gauge;  // and in so much less at peeled nodes
 };

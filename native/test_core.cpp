@@ -229,9 +229,9 @@ long double residual(const Operator& M, Int i, const Columns<T>& X, int k, const
 // --- building and reaching -----------------------------------------------------------------------
 
 template <class Index>
-void edges_become_a_symmetric_matrix(const Edges& edges, bool weighted, int threads) {
+void edges_become_a_symmetric_matrix(const Edges& edges, const Entries& entries, bool weighted,
+                                     int threads) {
     const OwnGraph own = built<Index>(edges, weighted, threads);
-    const Entries entries = entries_of(edges, weighted);
     CHECK(own.n_entries == static_cast<Int>(entries.size()));
     CHECK((own.weights.get() != nullptr) == (weighted && own.n_entries > 0));
     Doubles degrees(own.n_nodes, 0.0), sums = degrees;
@@ -371,8 +371,10 @@ void imbalance_bounds_the_residual(const Operator& M, const Columns<T>& X, const
             if (!is_h) relative = std::max(relative, std::fabs(double(r)) / M.degrees[i]);
         }
         const double bound = is_h ? found.exits : found.over[k];
+        // A certificate adds 1e-12 to the imbalance of h, far more than its rounding.
+        const double allowed = is_h ? 1e-12 : 0.0;
         const double slack = is_h ? 1e-10 : 2.1 * found.rounding[k];
-        CHECK(slack <= 1e-10 && over <= bound && bound <= over + slack);
+        CHECK(over <= bound + allowed && bound <= over + slack && slack <= 1e-10);
         if (!is_h) CHECK(under <= found.under[k] && found.under[k] <= under + slack);
     }
     CHECK(std::fabs(found.relative - relative) <= 1e-10);
@@ -428,13 +430,15 @@ Outcome<T> solve(const Problem& problem, const Boundary& boundary, const Options
     Descent descent(problem, o.columns, o.exits, o.hidden);
     if (o.factor) descent.precondition(std::make_shared<Factor>(M));
     CHECK(descent.lanes() == o.columns + o.exits);
+    // Cold is a start from 0 at moving nodes; what is peeled off may have its exit times already.
+    problem.settle(Columns<T>{X.first, X.stride, 0}, h, nullptr, nullptr);
     float target = 1;
     for (int round = 0;; ++round) {
         out.found = descent.weigh(X, h, boundary.scale.data(), boundary.largest.data(), round == 0,
                                   boundary.one_sign);
         imbalance_bounds_the_residual(M, X, h, out.found);
         if (round == rounds) return out;
-        target *= 1e-5f;
+        target *= 1e-6f;
         float levels[max_width + 1] = {1};
         for (int k = 0; k < 200 && *std::max_element(levels, levels + max_width) > target; ++k) {
             descent.step(iterated, h, levels);
@@ -450,7 +454,7 @@ void steps_lead_to_equilibrium(const Sample& s, const Dense& inverse, const Opti
     const Problem problem = problem_of(s, o);
     const Operator& M = problem.M();
     constexpr bool fine = sizeof(T) == 8;
-    const Outcome<T> out = solve<T>(problem, Boundary(s, o), o, fine ? 3 : 2);
+    const Outcome<T> out = solve<T>(problem, Boundary(s, o), o, 2);
     const Doubles h = solved(s, inverse, [&](Int i) { return gauge(M, i); });
     for (int k = 0; k < o.count(); ++k) {
         const auto at = [&](Int i) { return out.X[i * o.stride() + 1 + k]; };
@@ -458,10 +462,10 @@ void steps_lead_to_equilibrium(const Sample& s, const Dense& inverse, const Opti
             return double(inflow(M, i, [&](Int j) { return s.free[j] ? T(0) : at(j); }));
         });
         const double level = std::max(out.found.over[k], out.found.under[k]);
-        CHECK(level <= (fine ? 1e-10 : 1e-4));
+        CHECK(level <= (fine ? 1e-9 : 1e-4));
         for (Int i = 0; i < s.n; ++i) {
             const double error = s.free[i] ? std::fabs(at(i) - x[i]) : 0.0;
-            CHECK(error <= (fine ? 1e-9 : 1e-3));
+            CHECK(error <= (fine ? 1e-8 : 1e-3));
             CHECK(error <= level * h[i] + 1e-12);  // what certificates rest on
         }
     }
@@ -547,10 +551,10 @@ void answers_do_not_depend_on_the_threads(bool factor, const Kernels* kernels) {
     const Sample s(with_hub(scattered(6000, 20000)), true, 0.1);  // several chunks of rows
     Options o{5, true, false, factor, true, true, 0.0, 1, kernels};
     const Boundary boundary(s, o);
-    const auto alone = solve<T>(problem_of(s, o), boundary, o, 2);
+    const auto alone = solve<T>(problem_of(s, o), boundary, o, 1);
     for (const int threads : {2, 4}) {
         o.threads = threads;
-        const auto out = solve<T>(problem_of(s, o), boundary, o, 2);
+        const auto out = solve<T>(problem_of(s, o), boundary, o, 1);
         CHECK(same_bits(out.X, alone.X) && same_bits(out.h, alone.h));
         CHECK(std::memcmp(&out.found, &alone.found, sizeof out.found) == 0);
     }
@@ -750,8 +754,9 @@ void test_threads(int threads) {
 
 void test_graph(const Edges& edges, int threads) {
     for (const bool weighted : {false, true}) {
-        edges_become_a_symmetric_matrix<std::int32_t>(edges, weighted, threads);
-        edges_become_a_symmetric_matrix<std::int64_t>(edges, weighted, threads);
+        const Entries entries = entries_of(edges, weighted);
+        edges_become_a_symmetric_matrix<std::int32_t>(edges, entries, weighted, threads);
+        edges_become_a_symmetric_matrix<std::int64_t>(edges, entries, weighted, threads);
     }
     components_are_numbered_by_their_least_nodes(edges, threads);
     for (const Int n_marks : {Int{0}, std::min(Int{1}, edges.n_nodes), edges.n_nodes / 10}) {
@@ -767,9 +772,9 @@ void test_verdicts(int threads) {
     }
 }
 
-void test_problem(const Sample& s, double leak, const Kernels* kernels) {
-    const Dense inverse = inverse_of(s, leak);
-    for (int lanes = 1; lanes <= max_width; ++lanes) {
+void test_problem(const Sample& s, const Dense& inverse, double leak, const Kernels* kernels) {
+    const int every = s.n > 100 ? 3 : 1;  // for the sake of time
+    for (int lanes = 1; lanes <= max_width; lanes += every) {
         for (const int choice : {0, 1, 2, 3}) {
             Options o{};
             o.peeling = choice & 1;
@@ -791,21 +796,10 @@ void test_problem(const Sample& s, double leak, const Kernels* kernels) {
     }
 }
 
-void test_kernels(const Kernels* kernels) {
-    for (const int threads : {1, 2, 4}) a_tree_is_factorised_exactly(threads, kernels);
-    for (const bool factor : {false, true}) {
-        answers_do_not_depend_on_the_threads<float>(factor, kernels);
-        answers_do_not_depend_on_the_threads<double>(factor, kernels);
-    }
-    for (const bool weighted : {false, true}) {
-        for (const double leak : {0.0, 0.05}) {
-            const Edges nothing_free{3, {}, {}, {}};
-            for (const Edges& edges : {nothing_free, path(30), tree(50), scattered(60, 60),
-                                       scattered(50, 150), with_hub(scattered(301, 100))}) {
-                test_problem(Sample(edges, weighted, 0.1), leak, kernels);
-            }
-        }
-    }
+void test_problems(const Edges& edges, bool weighted, double leak) {
+    const Sample s(edges, weighted, 0.1);
+    const Dense inverse = inverse_of(s, leak);
+    for (const Kernels* const kernels : all_kernels()) test_problem(s, inverse, leak, kernels);
 }
 
 }  // namespace
@@ -825,6 +819,19 @@ int main() {
         test_verdicts<float>(threads);
         test_verdicts<double>(threads);
     }
-    for (const Kernels* const kernels : all_kernels()) test_kernels(kernels);
+    for (const Kernels* const kernels : all_kernels()) {
+        for (const int threads : {1, 2, 4}) a_tree_is_factorised_exactly(threads, kernels);
+        for (const bool factor : {false, true}) {
+            answers_do_not_depend_on_the_threads<float>(factor, kernels);
+            answers_do_not_depend_on_the_threads<double>(factor, kernels);
+        }
+    }
+    for (const int choice : {0, 1, 2, 3}) {
+        const Edges nothing_free{3, {}, {}, {}};
+        for (const Edges& edges : {nothing_free, path(30), tree(50), scattered(60, 60),
+                                   scattered(50, 150), with_hub(scattered(301, 100))}) {
+            test_problems(edges, choice & 1, choice & 2 ? 0.05 : 0.0);
+        }
+    }
     std::printf("the core holds, on %zu instruction sets\n", all_kernels().size());
 }

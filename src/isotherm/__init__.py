@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from isotherm.classifier import DirichletRegressor as DirichletRegressor
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
-    from isotherm.engines import NativeEngine as NativeEngine
+    from isotherm.engines.native import NativeEngine as NativeEngine
     from isotherm.errors import GraphError as GraphError
     from isotherm.errors import IsothermError as IsothermError
     from isotherm.errors import LabelError as LabelError
@@ -41,7 +41,7 @@ _HOME = {
     "GraphError": "errors",
     "IsothermError": "errors",
     "LabelError": "errors",
-    "NativeEngine": "engines",
+    "NativeEngine": "engines.native",
     "NotConverged": "errors",
     "ParameterError": "errors",
     "Solution": "solvers",

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
-from isotherm.classifier.verdict import Verdict, judge
+from isotherm.classifier.verdict import Verdict, excess, judge
 from isotherm.decision import choose_decision, probabilities, score_spread, scores, winners
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import ParameterError
@@ -145,18 +145,18 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         values = np.equal.outer(codes[seeds], np.arange(len(classes)))
         problem = DirichletProblem(graph, seeds, values, leak=self.leak)
 
-        def judged(X: NDArray[Any], certificate: Certificate) -> Verdict:
-            T = self._with_unreached(X, problem.is_unreached)
-            return judge(T, certificate, codes, decision=self.decision, tol=self.tol)
+        rule: dict[str, Any] = {"decision": self.decision, "tol": self.tol}
 
-        solution = self._solve(
-            problem,
-            excess=(lambda *seen: judged(*seen).excess) if self.stop == "labels" else None,
-            warm=self._warm(graph, classes),
-        )
+        def unsettled(X: NDArray[Any], certificate: Certificate) -> float:
+            T = self._with_unreached(X, problem.is_unreached)
+            return excess(T, certificate, codes, **rule)
+
+        stop_early = unsettled if self.stop == "labels" else None
+        solution = self._solve(problem, excess=stop_early, warm=self._warm(graph, classes))
         self._record(graph, solution)
         self.classes_ = classes
-        self._keep(judged(solution.temperatures, solution.certificate), codes != UNKNOWN)
+        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
+        self._keep(judge(self.temperatures_, solution.certificate, codes, **rule), codes)
         return self
 
     def _warm(self, graph: Graph, classes: NDArray[Any]) -> Warm | None:
@@ -171,17 +171,15 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
                 T[:, k] = previous.temperatures[:, column[label]]
         return Warm(T, previous.certificate.nodes)
 
-    def _keep(self, verdict: Verdict, is_seed: NDArray[np.bool_]) -> None:
-        solution = self.solution_
-        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
+    def _keep(self, verdict: Verdict, seed_codes: NDArray[np.intp]) -> None:
         self.mean_temperatures_ = verdict.means.all
         self.margins_ = verdict.margins
         self.certified_ = verdict.certified
         self.labels_ = decode_labels(verdict.codes, self.classes_)
-        self._status = np.full(len(is_seed), STATUS.index(PREDICTED), dtype=np.int8)
+        self._status = np.full(len(seed_codes), STATUS.index(PREDICTED), dtype=np.int8)
         self._status[verdict.tied] = STATUS.index(TIE)
-        self._status[solution.unreached] = STATUS.index(NO_HEAT)
-        self._status[is_seed] = STATUS.index(SEED)
+        self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)
+        self._status[seed_codes != UNKNOWN] = STATUS.index(SEED)
         self._decision = self.decision
         self._means: Means = verdict.means
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from isotherm.solvers import Certificate
 
+    # Codes, margins, certified, tied: see `Verdict`.
+    _Arrays = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]
+
 ROWS = 1 << 14  # nodes judged at once without the core: their arrays stay in the cache
 
 
@@ -73,30 +76,40 @@ def judge(
     tol : float
         The accuracy asked of temperatures.
     """
-    means, mean_errors = mean_temperatures(temperatures, certificate, seed_codes)
-    shift, scale = shift_and_scale(means, decision)
-    rule = _Rule(
-        certificate,
-        shift,
-        scale,
-        score_errors(means, mean_errors, decision),
-        float(max(mean_errors.all.max(), mean_errors.free.max())),
-        tol,
-    )
+    means, rule = _rule(temperatures, certificate, seed_codes, decision, tol)
     n = len(temperatures)
-    out = Verdict(
-        means,
-        codes=np.empty(n, dtype=np.intp),
-        margins=np.empty(n),
-        certified=np.empty(n, dtype=bool),
-        tied=np.empty(n, dtype=bool),
-        excess=0.0,
-    )
-    if core is not None:
-        excess = _judge_compiled(temperatures, seed_codes, rule, out)
-    else:
-        excess = judge_plainly(temperatures, seed_codes, rule, out)
-    return Verdict(means, out.codes, out.margins, out.certified, out.tied, excess)
+    codes, margins = np.empty(n, dtype=np.intp), np.empty(n)
+    certified, tied = np.empty(n, dtype=bool), np.empty(n, dtype=bool)
+    arrays = codes, margins, certified, tied
+    excess = _judge_all(temperatures, seed_codes, rule, arrays)
+    return Verdict(means, *arrays, excess)
+
+
+def excess(
+    temperatures: NDArray[Any],
+    certificate: Certificate,
+    seed_codes: NDArray[np.intp],
+    *,
+    decision: str,
+    tol: float,
+) -> float:
+    """The `excess` of a verdict alone; arguments as in `judge`."""
+    _, rule = _rule(temperatures, certificate, seed_codes, decision, tol)
+    return _judge_all(temperatures, seed_codes, rule, None)
+
+
+def _rule(
+    T: NDArray[Any],
+    certificate: Certificate,
+    seed_codes: NDArray[np.intp],
+    decision: str,
+    tol: float,
+) -> tuple[Means, _Rule]:
+    means, mean_errors = mean_temperatures(T, certificate, seed_codes)
+    shift, scale = shift_and_scale(means, decision)
+    errors = score_errors(means, mean_errors, decision)
+    mean_error = float(max(mean_errors.all.max(), mean_errors.free.max()))
+    return means, _Rule(certificate, shift, scale, errors, mean_error, tol)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +124,18 @@ class _Rule:
     tol: float
 
 
-def _judge_compiled(
-    T: NDArray[Any], seed_codes: NDArray[np.intp], rule: _Rule, out: Verdict
+def _judge_all(
+    T: NDArray[Any], seed_codes: NDArray[np.intp], rule: _Rule, arrays: _Arrays | None
 ) -> float:
+    """Fill in codes, margins, certified and tied, if given; return the excess."""
+    if core is None:
+        return max(
+            _judge_rows(T, seed_codes, slice(first, first + ROWS), rule, arrays)
+            for first in range(0, len(T), ROWS)
+        )
     bound, errors = rule.certificate, rule.errors
     per_class = [bound.columns, bound.spans, rule.shift, rule.scale]
     per_class += [errors.slope, errors.growth, errors.offset]
-    marks = (out.certified.view(np.uint8), out.tied.view(np.uint8))
     excess: float = core.judge(
         np.ascontiguousarray(T),
         seed_codes,
@@ -125,28 +143,20 @@ def _judge_compiled(
         np.array(per_class, dtype=np.float64),
         rule.mean_error,
         rule.tol,
-        out.codes,
-        out.margins,
-        *marks,
+        arrays and (*arrays[:2], arrays[2].view(np.uint8), arrays[3].view(np.uint8)),
         n_threads(),
     )
     return excess
 
 
-def judge_plainly(
-    T: NDArray[Any], seed_codes: NDArray[np.intp], rule: _Rule, out: Verdict
-) -> float:
-    """The same in NumPy: fills `out`, returns the excess."""
-    excess = 0.0
-    for first in range(0, len(T), ROWS):
-        some = slice(first, first + ROWS)
-        excess = max(excess, _judge_rows(T[some], seed_codes[some], some, rule, out))
-    return excess
-
-
 def _judge_rows(
-    T: NDArray[Any], own: NDArray[np.intp], some: slice, rule: _Rule, out: Verdict
+    all_T: NDArray[Any],
+    seed_codes: NDArray[np.intp],
+    some: slice,
+    rule: _Rule,
+    arrays: _Arrays | None,
 ) -> float:
+    T, own = all_T[some], seed_codes[some]
     # An unreached node taken as 0 is exact.
     E_T = np.nan_to_num(rule.certificate.errors(some), nan=0.0)
     has, is_seed = ~np.isnan(T[:, 0]), own >= 0
@@ -165,13 +175,13 @@ def _judge_rows(
     inaccuracy = np.maximum(E_T.max(axis=1), rule.mean_error) / rule.tol
     tied = ~certified & (inaccuracy <= 1) & np.isfinite(lead)
 
-    codes = np.where(has, best, -1)
-    possible = S[tied] + E[tied] >= least[tied, np.newaxis]
-    codes[tied] = _first_of_the_warmest(T[tied], E_T[tied], possible)
-    codes[is_seed] = own[is_seed]
-    for name, found in (("codes", codes), ("margins", margins), ("certified", certified)):
-        getattr(out, name)[some] = found
-    out.tied[some] = tied
+    if arrays is not None:
+        codes = np.where(has, best, -1)
+        possible = S[tied] + E[tied] >= least[tied, np.newaxis]
+        codes[tied] = _first_of_the_warmest(T[tied], E_T[tied], possible)
+        codes[is_seed] = own[is_seed]
+        for array, found in zip(arrays, (codes, margins, certified, tied), strict=True):
+            array[some] = found
 
     # Errors must shrink until they fit into the margin, or to the accuracy at which it is a tie.
     unsettled = ~certified & ~tied

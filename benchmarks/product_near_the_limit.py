@@ -1,0 +1,99 @@
+"""The product with many columns runs near the limit of the memory.
+
+Bytes that a product with 16 float32 columns must move (one row of 64 bytes per entry, the indices,
+the result) per second, against a copy of long arrays on as many threads, against SciPy and, where
+sparse_dot_mkl is installed, against MKL.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks import graphs
+from benchmarks.measure import Result, fastest
+from isotherm import DirichletProblem, Graph, NativeEngine
+from isotherm.compiled import core, n_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scipy import sparse
+
+COLUMNS = 15  # and the exit times: 16 lanes
+
+
+def run(*, quick: bool) -> Result:
+    """Measure the claim."""
+    result = Result(__doc__.splitlines()[0])
+    copy = copy_speed(1 << (24 if quick else 28))
+    result.add(what="copy", gb_per_s=copy / 1e9)
+    made = {
+        "block model": graphs.block_model(50_000 if quick else 1_000_000)[0],
+        "R-MAT": graphs.rmat(*(14, 200_000) if quick else (18, 4_000_000))[0],
+    }
+    for name, A in made.items():
+        moved = A.nnz * (64 + 4) + A.shape[0] * (64 + 64 + 8)
+        contestants = {"isotherm": by_isotherm(A), "SciPy, float64": by_scipy(A, np.float64)}
+        mkl = by_mkl(A)
+        if mkl is not None:
+            contestants["MKL, float32"] = mkl
+        seconds = fastest(5, *contestants.values())
+        for who, took in zip(contestants, seconds, strict=True):
+            result.add(
+                what=who,
+                graph=name,
+                entries=A.nnz,
+                ms=took * 1e3,
+                gb_per_s=moved / took / 1e9,
+                of_copy=moved / took / copy,
+            )
+        result.check(f"faster than SciPy on {name}", seconds[0] < seconds[1])
+        if mkl is not None:
+            ratio = seconds[2] / seconds[0]
+            result.check(f"no slower than MKL on {name}: {ratio:.2f}", ratio >= 1)
+    return result
+
+
+def copy_speed(count: int) -> float:
+    """Bytes read and written per second by copying floats on all threads."""
+    threads = n_threads()
+    a, b = np.ones(count, np.float32), np.zeros(count, np.float32)
+    parts = [slice(k * count // threads, (k + 1) * count // threads) for k in range(threads)]
+    with ThreadPoolExecutor(threads) as pool:
+        (took,) = fastest(
+            7, lambda: list(pool.map(lambda part: np.copyto(b[part], a[part]), parts))
+        )
+    return 8 * count / took
+
+
+def by_isotherm(A: sparse.csr_matrix) -> Callable[[], object]:
+    """The product inside a step."""
+    graph = Graph.from_matrix(A)
+    seeds = np.flatnonzero(graph.degrees)[:100]
+    problem = DirichletProblem(graph, seeds, np.random.default_rng(0).random((100, COLUMNS)))
+    prepared = NativeEngine().operator(problem, 1e-4).prepared(peeling=False)
+    descent = core.Descent(prepared, COLUMNS, exits=True, hidden=False)
+    X, h, one = problem.start(np.float32), np.zeros(graph.n_nodes), np.ones(COLUMNS)
+    X[problem.is_unreached] = 0
+    descent.weigh(X, 0, one, one, cold=True, one_sign=True, h=h)
+    descent.step(X, 0, h)
+    return descent.multiply
+
+
+def by_scipy(A: sparse.csr_matrix, dtype: type) -> Callable[[], object]:
+    """SciPy's product, on the one thread it has."""
+    M, X = A.astype(dtype), np.ones((A.shape[0], COLUMNS + 1), dtype)
+    return lambda: M @ X
+
+
+def by_mkl(A: sparse.csr_matrix) -> Callable[[], object] | None:
+    """MKL's product."""
+    try:
+        from sparse_dot_mkl import dot_product_mkl
+    except (ImportError, OSError):
+        return None
+    M, X = A.astype(np.float32), np.ones((A.shape[0], COLUMNS + 1), np.float32)
+    return lambda: dot_product_mkl(M, X)
