@@ -65,113 +65,188 @@ private:
     int least_ = 0;
 };
 
-// Edges as pairs of halves, 2k and 2k + 1; each half lies in the list of the node it leaves.
-// Edges that elimination makes take the place of those it removes.
-struct Edges {
-    std::vector<std::int64_t> head, next, degree;
-    std::vector<std::int32_t> to;
-    std::vector<double> weight;  // 0: removed
+struct Edge {
+    float weight;
+    std::int32_t to;
+};
 
-    explicit Edges(std::size_t n_nodes) : head(n_nodes, -1), degree(n_nodes, 0) {}
+// The edges that elimination makes, by node, in pieces of a cache line: following a list from one
+// edge to the next, most of the time would go into waiting for memory.
+class NewEdges {
+public:
+    explicit NewEdges(std::size_t n) : head_(n, none) {}
 
-    void link(std::int64_t half, std::int32_t from) {
-        next[half] = head[from];
-        head[from] = half;
-        ++degree[from];
+    void add(std::int32_t v, Edge edge) {
+        if (head_[v] == none || pieces_[head_[v]].count == Piece::most) {
+            const std::uint32_t piece = take();
+            pieces_[piece].next = head_[v];
+            head_[v] = piece;
+        }
+        Piece& piece = pieces_[head_[v]];
+        piece.edges[piece.count++] = edge;
     }
-    void add(std::int32_t u, std::int32_t v, double w) {
-        const std::int64_t half = static_cast<std::int64_t>(to.size());
-        to.insert(to.end(), {v, u});
-        weight.insert(weight.end(), {w, w});
-        next.insert(next.end(), {-1, -1});
-        link(half, u);
-        link(half + 1, v);
+
+    // Calls visit(edge) for the edges of a node, which are gone then.
+    template <class Visit>
+    void drain(std::int32_t v, Visit visit) {
+        for (std::uint32_t p = head_[v]; p != none;) {
+            Piece& piece = pieces_[p];
+            for (std::uint32_t k = 0; k < piece.count; ++k) visit(piece.edges[k]);
+            const std::uint32_t next = piece.next;
+            piece.next = unused_;
+            unused_ = p;
+            p = next;
+        }
+        head_[v] = none;
     }
-    void remove(std::int64_t half) {
-        weight[half] = weight[half ^ 1] = 0;
-        --degree[to[half]];
+
+private:
+    static constexpr std::uint32_t none = 0xffffffff;
+    struct alignas(64) Piece {
+        static constexpr std::uint32_t most = 7;
+        Edge edges[most];
+        std::uint32_t count = 0, next = none;
+    };
+
+    std::uint32_t take() {
+        if (unused_ == none) {
+            pieces_.emplace_back();
+            return static_cast<std::uint32_t>(pieces_.size() - 1);
+        }
+        const std::uint32_t piece = unused_;
+        unused_ = pieces_[piece].next;
+        pieces_[piece].count = 0;
+        return piece;
     }
+
+    std::vector<Piece> pieces_;
+    std::vector<std::uint32_t> head_;
+    std::uint32_t unused_ = none;
 };
 
 struct Neighbour {
-    std::int32_t node;
-    std::int64_t half;
     double weight;
+    std::int32_t node;
+    std::int32_t merged;  // edges that are one now
 };
 
-// The edges among moving nodes, numbered by `node`, and to the ground.
-Edges edges_of(const Operator& M, const std::vector<std::int32_t>& node) {
-    const Graph& graph = M.graph;
-    std::vector<std::int32_t> number(static_cast<std::size_t>(graph.n_nodes), -1);
-    const auto n = static_cast<std::int32_t>(node.size());
-    for (std::int32_t v = 0; v < n; ++v) number[node[v]] = v;
-    Edges edges(node.size() + 1);
-    for (std::int32_t v = 0; v < n; ++v) {
-        const std::int64_t i = node[v];
-        double exit = 0, stay = 0;
-        for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-            const std::int64_t j = graph.ends[e];
-            const double w = graph.weight(e) / M.largest_pivot;
-            if (M.kind[j] == held) exit += w;
-            if (M.kind[j] != moving) continue;
-            stay += w;
-            if (j > i && w > 0) edges.add(v, number[j], w);
+// A graph while its nodes are eliminated one by one.
+class Elimination {
+public:
+    explicit Elimination(const Operator& M) : M_(M), number_(M.graph.n_nodes, -1) {
+        for (std::int64_t i = 0; i < M.graph.n_nodes; ++i) {
+            if (M.kind[i] != moving) continue;
+            number_[i] = static_cast<std::int32_t>(node_.size());
+            node_.push_back(static_cast<std::int32_t>(i));
         }
-        // Peeled nodes pass heat on to the ground, too, if it leaks.
-        if (M.leak > 0) exit = M.mass[i] - stay;
-        if (exit > 0) edges.add(v, n, exit);
+        const std::size_t n = node_.size();
+        made_ = NewEdges(n);
+        exit_.assign(n, 0.0);
+        degree_.assign(n, 0);
+        seen_.assign(n + 1, -1);
+        gone_.assign(n, false);
+        for (std::size_t v = 0; v < n; ++v) {
+            double stay = 0;
+            visit_own(static_cast<std::int32_t>(v), [&](std::int64_t j, double w) {
+                if (M.kind[j] == held) exit_[v] += w;
+                if (M.kind[j] == moving) stay += w;
+                degree_[v] += M.kind[j] == moving;
+            });
+            // Peeled nodes pass heat on to the ground, too, if it leaks.
+            if (M.leak > 0) exit_[v] = std::max(M.mass[node_[v]] - stay, 0.0);
+            degree_[v] += exit_[v] > 0;
+        }
     }
-    return edges;
-}
+
+    std::int32_t n_nodes() const { return static_cast<std::int32_t>(node_.size()); }
+    std::int32_t ground() const { return n_nodes(); }
+    std::int32_t node(std::int32_t v) const { return node_[v]; }
+    std::int32_t degree(std::int32_t v) const { return degree_[v]; }  // or a little more
+
+    // Takes v out; its neighbours, the lightest first, are left in `around`.
+    void take_out(std::int32_t v, std::vector<Neighbour>& around) {
+        around.clear();
+        const auto meet = [&](std::int32_t u, double w) {
+            if (seen_[u] < 0) {
+                seen_[u] = static_cast<std::int32_t>(around.size());
+                around.push_back({w, u, 1});
+            } else {
+                around[seen_[u]].weight += w;
+                ++around[seen_[u]].merged;
+            }
+        };
+        visit_own(v, [&](std::int64_t j, double w) {
+            const std::int32_t u = number_[j];
+            if (u >= 0 && u != v && !gone_[u]) meet(u, w);
+        });
+        made_.drain(v, [&](const Edge& edge) {
+            if (!gone_[edge.to]) meet(edge.to, edge.weight);
+        });
+        if (exit_[v] > 0) meet(ground(), exit_[v]);
+        gone_[v] = true;
+        for (const Neighbour& a : around) {
+            seen_[a.node] = -1;
+            if (a.node != ground()) degree_[a.node] -= a.merged;
+        }
+        std::sort(around.begin(), around.end(), [](const Neighbour& a, const Neighbour& b) {
+            return a.weight != b.weight ? a.weight < b.weight : a.node < b.node;
+        });
+    }
+
+    void join(std::int32_t a, std::int32_t b, double weight) {
+        if (a == ground() || b == ground()) {
+            const std::int32_t u = a == ground() ? b : a;
+            degree_[u] += exit_[u] == 0;
+            exit_[u] += weight;
+            return;
+        }
+        made_.add(a, {static_cast<float>(weight), b});
+        made_.add(b, {static_cast<float>(weight), a});
+        ++degree_[a];
+        ++degree_[b];
+    }
+
+private:
+    // The edges of the graph itself, weights in units of the largest pivot.
+    template <class Visit>
+    void visit_own(std::int32_t v, Visit visit) const {
+        const Graph& graph = M_.graph;
+        const std::int64_t i = node_[v];
+        for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+            visit(graph.ends[e], graph.weight(e) / M_.largest_pivot);
+        }
+    }
+
+    const Operator& M_;
+    std::vector<std::int32_t> number_, node_, degree_, seen_;
+    std::vector<double> exit_;  // weight of the edge to the ground
+    std::vector<char> gone_;
+    NewEdges made_{0};
+};
 
 }  // namespace
 
 Factor::Factor(const Operator& M) {
-    std::vector<std::int32_t> node;
-    for (std::int64_t i = 0; i < M.graph.n_nodes; ++i) {
-        if (M.kind[i] == moving) node.push_back(static_cast<std::int32_t>(i));
-    }
-    const auto n = static_cast<std::int32_t>(node.size());
-    const std::int32_t ground = n;
-    Edges edges = edges_of(M, node);
-    ByDegree queue(node.size());
-    for (std::int32_t v = 0; v < n; ++v) queue.put(v, edges.degree[v]);
-    const auto requeue = [&](std::int32_t v) {
-        if (v != ground) queue.put(v, edges.degree[v]);
-    };
+    Elimination graph(M);
+    const std::int32_t n = graph.n_nodes(), ground = graph.ground();
+    ByDegree queue(static_cast<std::size_t>(n));
+    for (std::int32_t v = 0; v < n; ++v) queue.put(v, graph.degree(v));
 
     Draws draws;
-    std::vector<std::int64_t> seen(node.size() + 1, -1);  // place among the neighbours
     std::vector<Neighbour> around;
     std::vector<double> rest;  // rest[i]: weight of the neighbours from i on
-    std::vector<std::int32_t> place(node.size());
+    std::vector<std::int32_t> place(static_cast<std::size_t>(n));
     start_.assign(1, 0);
     for (std::int32_t k = 0; k < n; ++k) {
         if (k % 4096 == 0) check_interrupt();
         const std::int32_t v = queue.pop();
-        around.clear();
-        for (std::int64_t half = edges.head[v]; half >= 0; half = edges.next[half]) {
-            if (edges.weight[half] == 0) continue;
-            const std::int32_t u = edges.to[half];
-            if (seen[u] >= 0) {
-                around[seen[u]].weight += edges.weight[half];
-                edges.remove(half);
-                requeue(u);
-            } else {
-                seen[u] = static_cast<std::int64_t>(around.size());
-                around.push_back({u, half, edges.weight[half]});
-            }
-        }
-        for (const Neighbour& a : around) seen[a.node] = -1;
-        std::sort(around.begin(), around.end(), [](const Neighbour& a, const Neighbour& b) {
-            return a.weight != b.weight ? a.weight < b.weight : a.node < b.node;
-        });
+        graph.take_out(v, around);
         const std::size_t count = around.size();
         rest.assign(count + 1, 0.0);
         for (std::size_t i = count; i-- > 0;) rest[i] = rest[i + 1] + around[i].weight;
         const double total = count ? rest[0] : 1.0;
         place[v] = k;
-        order_.push_back(node[v]);
+        order_.push_back(graph.node(v));
         inverse_pivots_.push_back(static_cast<float>(1.0 / total));
         for (std::size_t i = 0; i < count; ++i) {
             const Neighbour& a = around[i];
@@ -179,11 +254,7 @@ Factor::Factor(const Operator& M) {
                 rows_.push_back(a.node);
                 shares_.push_back(static_cast<float>(a.weight / total));
             }
-            if (i + 1 == count) {
-                edges.remove(a.half);
-                requeue(a.node);
-                break;
-            }
+            if (i + 1 == count) break;
             // Of the neighbours of greater weight one is drawn, in proportion to its weight: the
             // last one at which the rest is still at least the mark.
             const double mark = rest[i + 1] * (1 - draws.uniform());
@@ -193,13 +264,10 @@ Factor::Factor(const Operator& M) {
                 if (rest[middle] >= mark) low = middle;
                 else high = middle - 1;
             }
-            const Neighbour& b = around[low];
-            const std::int64_t back = a.half ^ 1;  // lies in the list of a
-            edges.to[back] = b.node;
-            edges.to[a.half] = a.node;
-            edges.weight[back] = edges.weight[a.half] = a.weight * rest[i + 1] / total;
-            edges.link(a.half, b.node);
-            requeue(b.node);
+            const std::int32_t b = around[low].node;
+            graph.join(a.node, b, a.weight * rest[i + 1] / total);
+            // A node may come too late for its degree, which falls as edges merge.
+            if (b != ground) queue.put(b, graph.degree(b));
         }
         start_.push_back(static_cast<std::int64_t>(rows_.size()));
     }

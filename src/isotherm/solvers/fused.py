@@ -43,7 +43,7 @@ FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 are tr
 AIM = 0.8  # likely error aimed at, of the tolerance: the recurrence drifts from the truth
 DRIFT = 1.5  # and is not taken at its word
 GOOD_ETA = 0.5  # of the exit times, with which temperatures are worth proving
-FIRST_REVIEW = 24  # step at which the pace is first looked at; then at twice that, and so on
+FIRST_REVIEW = 16  # step at which the pace is first looked at; then at twice that, and so on
 TOO_MANY = 150  # steps still to come at which a factor is worth its while: it costs about as much
 
 
