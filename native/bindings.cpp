@@ -106,21 +106,8 @@ nb::dict inspect_matrix(const Array<const std::int64_t>& start,
 
 // --- solving --------------------------------------------------------------------------------------
 
-const Kernels* find_kernels(const std::string& name) {
-    if (name == "plain") return &kernels_plain();
-#if defined(ISOTHERM_X86)
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512bw");
-    if (name == "avx2" && avx2) return &kernels_avx2();
-    if (name == "avx512" && avx512) return &kernels_avx512();
-#endif
-    return nullptr;
-}
-
 const Kernels& kernels_named(const std::string& name) {
-    const Kernels* const found = find_kernels(name);
+    const Kernels* const found = find_kernels(name.c_str());
     require(found != nullptr, "this machine has no such instruction set");
     return *found;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
@@ -69,6 +70,46 @@ std::uint64_t mixed(std::uint64_t z) {  // the finaliser of SplitMix64
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
+}
+
+void look_at_weights(const Graph& matrix, std::int64_t first, std::int64_t last, Findings& here) {
+    constexpr std::uint64_t one = 0x3ff0000000000000;  // as a double
+    std::uint64_t other = 0;
+    for (std::int64_t e = first; e < last; ++e) {
+        std::uint64_t bits;
+        std::memcpy(&bits, matrix.weights + e, sizeof bits);
+        other |= bits ^ one;
+    }
+    here.ones = other == 0;
+    for (std::int64_t e = first; e < last && !here.ones; ++e) {
+        const double w = matrix.weights[e];
+        here.zeros |= w == 0;
+        here.faulty |= !(w >= 0 && w <= std::numeric_limits<double>::max());
+    }
+}
+
+bool is_sorted(const Graph& matrix, std::int64_t i) {
+    const std::int32_t *first = matrix.ends + matrix.start[i], *last = matrix.ends + matrix.start[i + 1];
+    if (first == last) return true;
+    bool sorted = first[0] >= 0 && last[-1] < matrix.n_nodes;
+    for (; first + 1 < last; ++first) sorted &= first[0] < first[1];
+    return sorted;
+}
+
+// The fingerprint of a row with weights; of an entry of weight 1 it is that of one without.
+std::uint64_t weighted_fingerprint(const Graph& matrix, std::int64_t i, const Kernels& kernels) {
+    std::uint64_t sum = 0;
+    for (std::int64_t e = matrix.start[i]; e < matrix.start[i + 1]; ++e) {
+        std::uint64_t bits, mark = kernels.fingerprint(matrix.ends + e, 1, static_cast<std::int32_t>(i));
+        std::memcpy(&bits, matrix.weights + e, sizeof bits);
+        const bool lower = matrix.ends[e] < i;
+        if (matrix.weights[e] != 1 && mark != 0) {
+            mark = mixed((lower ? 0 - mark : mark) + bits);
+            if (lower) mark = 0 - mark;
+        }
+        sum += mark;
+    }
+    return sum;
 }
 
 }  // namespace
@@ -134,33 +175,20 @@ Findings inspect(const Graph& matrix, int threads) {
     for (std::int64_t i = 0; i < matrix.n_nodes; ++i) {
         if (matrix.start[i] > matrix.start[i + 1]) throw std::out_of_range("start decreases");
     }
+    const Kernels& kernels = best_kernels();
     Findings all;
     std::uint64_t difference = 0;  // of the fingerprints of the upper and the lower half
     std::mutex mutex;
     for_pieces(threads, matrix.n_nodes, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
         Findings here;
+        if (matrix.weights) look_at_weights(matrix, matrix.start[first], matrix.start[last], here);
         std::uint64_t sum = 0;
         for (std::int64_t i = first; i < last; ++i) {
-            std::int64_t previous = -1;
-            for (std::int64_t e = matrix.start[i]; e < matrix.start[i + 1]; ++e) {
-                const std::int64_t j = matrix.ends[e];
-                here.sorted &= j > previous && j < matrix.n_nodes;
-                previous = j;
-                const auto low = static_cast<std::uint64_t>(std::min(i, j));
-                const auto high = static_cast<std::uint64_t>(std::max(i, j));
-                std::uint64_t key = low << 32 | high;
-                if (matrix.weights) {
-                    const double w = matrix.weights[e];
-                    here.ones &= w == 1;
-                    here.zeros |= w == 0;
-                    here.faulty |= !(w >= 0 && w <= std::numeric_limits<double>::max());
-                    std::uint64_t bits;
-                    std::memcpy(&bits, &w, sizeof bits);
-                    if (w != 1) key = mixed(key) + bits;
-                }
-                const std::uint64_t mark = mixed(key + 0x9e3779b97f4a7c15u);
-                sum += j > i ? mark : j < i ? 0 - mark : 0;
-            }
+            here.sorted &= is_sorted(matrix, i);
+            sum += here.ones ? kernels.fingerprint(matrix.ends + matrix.start[i],
+                                                   matrix.start[i + 1] - matrix.start[i],
+                                                   static_cast<std::int32_t>(i))
+                             : weighted_fingerprint(matrix, i, kernels);
         }
         const std::lock_guard<std::mutex> guard(mutex);
         all.sorted &= here.sorted;

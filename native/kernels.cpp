@@ -23,6 +23,22 @@ inline void flush(Vec<float, W>& sum, double* total, int lanes) {
     sum = Vec<float, W>{};
 }
 
+std::uint64_t fingerprint(const std::int32_t* ends, std::int64_t count, std::int32_t i) {
+    std::uint64_t sum = 0;
+    for (std::int64_t e = 0; e < count; ++e) {
+        const std::int32_t j = ends[e];
+        const auto low = static_cast<std::uint32_t>(i < j ? i : j);
+        const auto high = static_cast<std::uint32_t>(i < j ? j : i);
+        // The finaliser of SplitMix64.
+        std::uint64_t z = (std::uint64_t{low} << 32 | high) + 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        z ^= z >> 31;
+        sum += j > i ? z : j < i ? 0 - z : 0;
+    }
+    return sum;
+}
+
 // --- Algorithm 9.1 of Saad, Iterative Methods for Sparse Linear Systems, one α and β per lane -----
 
 template <int W, bool Weighted>
@@ -341,9 +357,10 @@ void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, st
 #define ISOTHERM_JOIN(a, b) ISOTHERM_JOIN_OF(a, b)
 
 constexpr Kernels table = {
-    ISOTHERM_TEXT(ISOTHERM_KERNELS), any_product,          any_descend,
-    any_dot,                         any_substitute,       any_advance<float>,
-    any_advance<double>,             any_residual<float>,  any_residual<double>,
+    ISOTHERM_TEXT(ISOTHERM_KERNELS), fingerprint,         any_product,
+    any_descend,                     any_dot,             any_substitute,
+    any_advance<float>,              any_advance<double>, any_residual<float>,
+    any_residual<double>,
 };
 
 }  // namespace

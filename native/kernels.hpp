@@ -90,6 +90,9 @@ struct Task {
 // Each works on rows [first, last) and adds to, or raises, the sums and maxima it is given.
 struct Kernels {
     const char* name;
+    // A sum of random numbers, one per entry of row i of a 0/1 matrix: the same number from both
+    // ends of an edge, with a plus in the upper half of the matrix and a minus in the lower.
+    std::uint64_t (*fingerprint)(const std::int32_t* ends, std::int64_t count, std::int32_t i);
     // V = M P / pivots;  dots += P · M P
     void (*product)(const Operator&, const Vectors&, std::int64_t first, std::int64_t last,
                     double* dots);
@@ -116,6 +119,11 @@ struct Kernels {
     void (*residual_d)(const Operator&, const Task<double>&, std::int64_t first, std::int64_t last,
                        Imbalance&);
 };
+
+// Those for an instruction set; null if this machine does not have it.
+const Kernels* find_kernels(const char* name);
+// Those for the best it has.
+const Kernels& best_kernels();
 
 const Kernels& kernels_plain();
 #if defined(ISOTHERM_X86)

@@ -1,0 +1,29 @@
+// Which kernels this machine can run.
+#include <string>
+
+#include "kernels.hpp"
+
+namespace isotherm {
+
+const Kernels* find_kernels(const char* name) {
+    const std::string wanted(name);
+    if (wanted == "plain") return &kernels_plain();
+#if defined(ISOTHERM_X86)
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512bw");
+    if (wanted == "avx2" && avx2) return &kernels_avx2();
+    if (wanted == "avx512" && avx512) return &kernels_avx512();
+#endif
+    return nullptr;
+}
+
+const Kernels& best_kernels() {
+    for (const char* name : {"avx512", "avx2"}) {
+        if (const Kernels* const found = find_kernels(name)) return *found;
+    }
+    return kernels_plain();
+}
+
+}  // namespace isotherm
