@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
+#include <stdexcept>
 
 #include "threads.hpp"
 
@@ -23,6 +25,12 @@ void merge(Imbalance& all, const Imbalance& part) {
         raise(all.rounding[l], part.rounding[l]);
     }
     raise(all.relative, part.relative);
+}
+
+template <class T>
+T within(T value, double low, double high) {
+    const T least = static_cast<T>(low), most = static_cast<T>(high);
+    return value < least ? least : value > most ? most : value;
 }
 
 // Sums over chunks, added up in the order of the chunks: the same for any number of threads.
@@ -123,16 +131,15 @@ void Problem::settle(const Columns<T>& X, double* h, const double* low, const do
             if (kind_[i] == held) continue;
             T* row = X.first + i * X.stride;
             for (int l = 0; l < X.count; ++l) {
-                const T least = static_cast<T>(low[l]), most = static_cast<T>(high[l]);
-                row[l] = row[l] < least ? least : row[l] > most ? most : row[l];
+                row[l] = within(row[l], low[l], high[l]);
             }
         }
     });
     for (std::size_t k = peel_.child.size(); k-- > 0;) {
         const std::int64_t i = peel_.child[k], p = peel_.parent[k];
         for (int l = 0; l < X.count; ++l) {
-            X.first[i * X.stride + l] =
-                static_cast<T>(peel_.ratio[k] * X.first[p * X.stride + l]);
+            const T value = static_cast<T>(peel_.ratio[k] * X.first[p * X.stride + l]);
+            X.first[i * X.stride + l] = within(value, low[l], high[l]);  // a ratio may round up
         }
         if (h) h[i] = peel_.rise[k] + peel_.ratio[k] * h[p];
     }
@@ -140,6 +147,7 @@ void Problem::settle(const Columns<T>& X, double* h, const double* low, const do
 
 Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
     : problem_(problem) {
+    if (hidden && !exits) throw std::invalid_argument("no lane is left for the hidden column");
     const std::int64_t n = problem.M().graph.n_nodes;
     x_.lanes = columns + exits;
     x_.width = x_.lanes <= 2 ? 2 : x_.lanes <= 4 ? 4 : x_.lanes <= 8 ? 8 : 16;
@@ -278,6 +286,9 @@ void Descent::step(const Columns<T>& X, double* h, float* levels) {
     });
     rz_parts.total(rz);
     if (factor_) precondition_residual(rz);
+    for (int l = 0; l < x_.lanes; ++l) {  // a maximum may lose a NaN, a sum does not
+        if (!std::isfinite(rz[l])) levels[l] = std::numeric_limits<float>::infinity();
+    }
     for (int l = 0; l < x_.lanes; ++l) {
         beta[l] = rz_[l] > 0 ? static_cast<float>(rz[l] / rz_[l]) : 0.0f;
         rz_[l] = rz[l];

@@ -54,8 +54,8 @@ private:
 
 class Descent {
 public:
-    // Lanes: `columns` of X, and that of h if `exits`. If `hidden`, X has one column more, which
-    // is 1 − Σ of the others and not iterated.
+    // Lanes: `columns` of X, and that of h if `exits`. If `hidden` (with `exits` only), X has one
+    // column more, which is 1 − Σ of the others and not iterated.
     Descent(const Problem& problem, int columns, bool exits, bool hidden);
 
     // The imbalance of X and h as they are. The next step starts afresh from these residuals, in
@@ -66,8 +66,9 @@ public:
     Imbalance weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
                     bool cold, bool one_sign);
 
-    // One step. `levels`, max_width + 1 of them, receives |r| / gauge of each lane, as the
-    // recurrence has it, and in the last place that of the hidden column.
+    // One step; X without the hidden column. `levels`, max_width + 1 of them, receives |r| / gauge
+    // of each lane (or a little more, where nodes were peeled), as the recurrence has it, and in
+    // the last place that of the hidden column. Infinite levels: it broke down.
     template <class T>
     void step(const Columns<T>& X, double* h, float* levels);
 

@@ -278,8 +278,11 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         const D t = D::of(X + i * stride, count);
         for (int k = 0; k < D::pieces; ++k) {
             V r = flow.v[k] - keep * t.v[k];
-            if (task.packed_h && (count - 1) / D::per == k) r[(count - 1) % D::per] += g;
-            const V sizes = task.one_sign ? flow.v[k] + keep * t.v[k] : (d + keep) * largest.v[k];
+            V sizes = task.one_sign ? flow.v[k] + keep * t.v[k] : (d + keep) * largest.v[k];
+            if (task.packed_h && (count - 1) / D::per == k) {
+                r[(count - 1) % D::per] += g;
+                sizes[(count - 1) % D::per] += g;
+            }
             const V rounding = unit * sizes;
             const V size = by_g * r;
             over.v[k] = larger_or_nan(over.v[k], size + rounding);
@@ -298,7 +301,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
     std::memcpy(found.rounding, &most, sizeof most);
     for (int l = 0; l < count - task.packed_h; ++l) {
         const double b = by_degree[l];
-        found.relative = found.relative > b ? found.relative : b;
+        if (found.relative == found.relative && !(found.relative > b)) found.relative = b;
     }
 }
 

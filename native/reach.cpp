@@ -36,18 +36,19 @@ std::int64_t pull(const Graph& graph, std::uint8_t* marked, int threads,
 
 // The marked nodes pass their mark on, each looking at its neighbours once.
 void push(const Graph& graph, std::uint8_t* marked) {
+    constexpr std::uint8_t found = 2;  // here, and to be looked at here
     std::vector<std::int32_t> waiting;
     std::int64_t visited = 0;
     const auto spread = [&](std::int64_t i) {
         for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
             if (marked[graph.ends[e]]) continue;
-            marked[graph.ends[e]] = 1;
+            marked[graph.ends[e]] = found;
             waiting.push_back(graph.ends[e]);
         }
         if (++visited % (1 << 20) == 0) check_interrupt();
     };
     for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
-        if (!marked[i]) continue;
+        if (marked[i] != 1) continue;
         spread(i);
         while (!waiting.empty()) {
             const std::int32_t next = waiting.back();
@@ -55,6 +56,7 @@ void push(const Graph& graph, std::uint8_t* marked) {
             spread(next);
         }
     }
+    for (std::int64_t i = 0; i < graph.n_nodes; ++i) marked[i] = marked[i] != 0;
 }
 
 std::int32_t root(std::int32_t* parent, std::int32_t i) {

@@ -62,15 +62,19 @@ struct Loop {
     }
 };
 
+thread_local bool inside_a_loop = false;
+
 // Threads that wait for loops. It lives as long as the process: joining threads while a process
 // ends, possibly inside another library's exit handler, is a known way to hang.
 class Pool {
 public:
     void run(int threads, Loop& loop) {
-        const std::unique_lock<std::mutex> alone(one_at_a_time_, std::try_to_lock);
-        Watch watch;
         // A loop inside a loop, or a second caller: that caller works by itself.
-        const int helpers = alone.owns_lock() ? hire(threads - 1) : 0;
+        std::unique_lock<std::mutex> alone(one_at_a_time_, std::defer_lock);
+        const bool inside = inside_a_loop;
+        const int helpers = !inside && alone.try_lock() ? hire(threads - 1) : 0;
+        inside_a_loop = true;
+        Watch watch;
         if (helpers > 0) {
             const std::lock_guard<std::mutex> guard(mutex_);
             loop_ = &loop;
@@ -85,6 +89,7 @@ public:
             loop_ = nullptr;
             finished_.wait(guard, [&] { return working_ == 0; });
         }
+        inside_a_loop = inside;
     }
 
 private:
@@ -100,6 +105,7 @@ private:
     }
 
     void serve() {
+        inside_a_loop = true;
         std::uint64_t seen = 0;
         std::unique_lock<std::mutex> guard(mutex_);
         for (;;) {

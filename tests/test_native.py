@@ -23,7 +23,7 @@ from isotherm import (
 )
 from isotherm.classifier import verdict
 from isotherm.decision import DECISIONS
-from isotherm.errors import GraphError, ParameterError
+from isotherm.errors import GraphError, NotConverged, ParameterError
 from isotherm.graph import rows
 from isotherm.solvers import solve
 from isotherm.solvers.certificate import Certificate
@@ -234,6 +234,23 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(rng):
     for other in found[1:]:
         assert np.array_equal(found[0].temperatures, other.temperatures, equal_nan=True)
         assert np.array_equal(found[0].error_bound, other.error_bound, equal_nan=True)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.5, 100.0, -7.0])
+def test_the_steps_do_not_depend_on_the_zero_of_the_scale(offset, rng):
+    graph = Graph.from_edges(*rng.integers(0, 5000, (2, 20_000)))
+    values = rng.random(50) + offset
+    found = solve_dirichlet(graph, range(50), values, solver="cg", engine="native", tol=1e-4)
+    assert found.n_iter <= 25
+
+
+def test_weights_beyond_the_range_of_float32_are_left_to_others():
+    path = Graph.from_edges(range(300), range(1, 301), [1e-40] * 150 + [1.0] * 150)
+    found = solve_dirichlet(path, [0, 300], [0.0, 1.0])
+    assert found.solver != "cg"
+    assert found.certificate.bound <= 1e-6
+    with pytest.raises(NotConverged):
+        solve_dirichlet(path, [0, 300], [0.0, 1.0], solver="cg", engine="native")
 
 
 def test_the_choice_of_columns_fits_the_lanes_of_the_core():

@@ -128,8 +128,10 @@ class FusedConjugateGradient:
         for block in self.blocks:
             cold = self.cold and block not in self.descents
             descent, h = self._descent(block), self.h if block.exits else None
-            if not cold or block.exits:
+            if not cold:
                 self._settle(X, block)
+            elif block.exits:  # those of peeled nodes
+                self.core.settle(X, block.first, np.empty(0), np.empty(0), self.h)
             self._weigh(X, block, cold=cold)
             yield self._likely()
             pace = Pace()
@@ -138,9 +140,11 @@ class FusedConjugateGradient:
                     break
                 self._read(block, descent.step(X, block.first, h))
                 yield self._likely()
+                level = self.levels[self._columns(block)].max()
+                if not math.isfinite(level):
+                    return  # weights beyond the range of float32
                 if self.preconditioner != "auto" or self.factor is not None:
                     continue
-                level = self.levels[self._columns(block)].max()
                 if pace.steps_left(level, self._target(tol)) > TOO_MANY:
                     self._factorise()
                     self._settle(X, block)

@@ -1,0 +1,130 @@
+"""Draw what was measured: ``python -m benchmarks.plots``, results → docs/images/*.svg."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import matplotlib as mpl
+
+from benchmarks.measure import ROOT
+
+mpl.use("svg")
+import matplotlib.pyplot as plt  # the back end comes first
+
+RESULTS, IMAGES = ROOT / "results" / "benchmarks", ROOT / "docs" / "images"
+OURS, OTHERS = "#c1440e", ["#4c72b0", "#8c8c8c", "#55a868", "#8172b3"]
+SHORT = {"fashion_mnist_knn10_graph": "Fashion-MNIST", "wikischools2007": "WikiSchools"}
+
+
+def main() -> None:
+    """Draw all pictures."""
+    plt.rcParams.update({"svg.hashsalt": "isotherm", "font.size": 9, "axes.spines.top": False})
+    plt.rcParams.update({"axes.spines.right": False, "savefig.bbox": "tight"})
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for draw in (ten_sweeps, same_answer, linear, product):
+        figure = draw()
+        # No date in the file: the same results give the same picture.
+        figure.savefig(IMAGES / f"{draw.__name__}.svg", metadata={"Date": None})
+        plt.close(figure)
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The table of a benchmark."""
+    found = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = found["rows"]
+    return rows
+
+
+def short(name: str) -> str:
+    """The name of a graph as a label."""
+    return SHORT.get(name, name.replace("_", " "))
+
+
+def ten_sweeps() -> plt.Figure:
+    """How many times faster than ten sweeps."""
+    rows = rows_of("equilibrium_beats_ten_sweeps")
+    names = list(dict.fromkeys(row["graph"] for row in rows))
+    figure, axis = plt.subplots(figsize=(7, 3))
+    kinds = (("labels", "labels certified", OURS), ("tolerance", "temperatures to 1e-4", OTHERS[0]))
+    for shift, (stop, label, color) in zip((-0.2, 0.2), kinds, strict=True):
+        ratios = [
+            next(r["ratio"] for r in rows if (r["graph"], r["stop"]) == (n, stop)) for n in names
+        ]
+        places = [k + shift for k in range(len(names))]
+        axis.bar(places, ratios, width=0.4, label=label, color=color)
+        for place, ratio in zip(places, ratios, strict=True):
+            axis.text(place, ratio, f"{ratio:.1f}", ha="center", va="bottom", fontsize=7)
+    axis.axhline(1, color="black", linewidth=0.8, linestyle=":")
+    axis.set_xticks(range(len(names)), [short(n) for n in names], rotation=30, ha="right")
+    axis.set_ylabel("times faster than ten sweeps")
+    axis.legend(frameon=False)
+    return figure
+
+
+def same_answer() -> plt.Figure:
+    """Seconds of each contestant, and ours at their accuracy."""
+    rows = [row for row in rows_of("same_answer_sooner") if "ratio" in row]
+    names = list(dict.fromkeys(row["graph"] for row in rows))
+    who = list(dict.fromkeys(row["contestant"] for row in rows))
+    figure, axis = plt.subplots(figsize=(7, 3))
+    width = 0.8 / len(who)
+    for k, (contestant, color) in enumerate(zip(who, OTHERS, strict=False)):
+        for row in rows:
+            if row["contestant"] != contestant:
+                continue
+            place = names.index(row["graph"]) - 0.4 + (k + 0.5) * width
+            label = contestant if row["graph"] == names[-1] else None
+            axis.bar(place, row["theirs_s"], width=0.95 * width, color=color, label=label)
+            axis.plot([place - width / 2, place + width / 2], [row["ours_s"]] * 2, color=OURS, lw=2)
+            axis.text(
+                place, row["theirs_s"], f"{row['ratio']:.0f}×", ha="center", va="bottom", fontsize=7
+            )
+    axis.plot([], [], color=OURS, lw=2, label="isotherm, at least as accurate")
+    axis.set_yscale("log")
+    axis.set_xticks(range(len(names)), [short(n) for n in names])
+    axis.set_ylabel("seconds")
+    axis.legend(frameon=False, ncols=2, fontsize=7)
+    return figure
+
+
+def linear() -> plt.Figure:
+    """Time and memory per edge."""
+    rows = rows_of("cost_grows_linearly")
+    edges = [row["edges"] for row in rows]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.6))
+    for key, label, color in (("fit_s", "labelling", OURS), ("build_s", "building", OTHERS[0])):
+        left.plot(
+            edges, [row[key] / row["edges"] * 1e9 for row in rows], "o-", label=label, color=color
+        )
+    left.set_ylabel("ns per edge")
+    left.legend(frameon=False)
+    right.plot(edges, [row["peak_bytes"] / 2**30 for row in rows], "o-", color=OURS)
+    right.axhline(6, color="black", linewidth=0.8, linestyle=":")
+    right.set_ylabel("peak memory, GiB")
+    right.set_yscale("log")
+    for axis in (left, right):
+        axis.set_xscale("log")
+        axis.set_xlabel("edges")
+    left.set_ylim(bottom=0)
+    figure.tight_layout()
+    return figure
+
+
+def product() -> plt.Figure:
+    """Bytes per second of the product."""
+    rows = rows_of("product_near_the_limit")
+    copy, rest = rows[0], rows[1:]
+    figure, axis = plt.subplots(figsize=(7, 2.4))
+    labels = [f"{row['what']}\n{row['graph']}" for row in rest]
+    colors = [OURS if row["what"] == "isotherm" else OTHERS[1] for row in rest]
+    axis.bar(labels, [row["gb_per_s"] for row in rest], color=colors, width=0.6)
+    axis.axhline(copy["gb_per_s"], color="black", linewidth=0.8, linestyle=":")
+    axis.text(len(rest) - 0.5, copy["gb_per_s"], "copy", ha="right", va="bottom", fontsize=8)
+    axis.set_ylabel("GB/s")
+    axis.tick_params(axis="x", labelsize=7)
+    return figure
+
+
+if __name__ == "__main__":
+    main()
