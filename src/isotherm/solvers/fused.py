@@ -118,7 +118,11 @@ class FusedConjugateGradient:
         self.cold = warm is None
         if warm is not None and warm.exits is not None:
             np.copyto(self.h, np.nan_to_num(warm.exits), where=problem.is_free)
-        return problem.start(np.float32 if short else np.float64, warm and warm.temperatures)
+        X = problem.start(np.float32 if short else np.float64, warm and warm.temperatures)
+        if self.cold and ((self.low > 0) | (self.high < 0)).any():  # 0 is no temperature here
+            X[problem.is_free] = (self.low + self.high) / 2
+            self.cold = False
+        return X
 
     # --- iterating ----------------------------------------------------------------------------
 
