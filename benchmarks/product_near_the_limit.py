@@ -78,7 +78,7 @@ def by_isotherm(A: sparse.csr_matrix) -> Callable[[], object]:
     descent = core.Descent(prepared, COLUMNS, exits=True, hidden=False)
     X, h, one = problem.start(np.float32), np.zeros(graph.n_nodes), np.ones(COLUMNS)
     X[problem.is_unreached] = 0
-    descent.weigh(X, 0, one, one, cold=True, one_sign=True, h=h)
+    descent.begin(X, 0, one)
     descent.step(X, 0, h)
     return descent.multiply
 

@@ -182,15 +182,8 @@ nb::tuple imbalance(const BoundProblem& bound, const Matrix<const double>& X, in
     double sizes[max_width] = {};
     const double none[max_width] = {};
     std::copy(largest.data(), largest.data() + count, sizes);
-    const Task<double> task{columns.first, columns.stride, count, false, false, one_sign,
-                            sizes,         none,           nullptr, 0,     0};
+    const Task<double> task{columns.first, columns.stride, count, false, one_sign, sizes, none, nullptr, 0, 0};
     return as_tuple(unlocked([&] { return bound.problem.imbalance<double>(task); }), count);
-}
-
-double exit_imbalance(const BoundProblem& bound, const nb::object& h) {
-    const double* const exits = bound.exits(h);
-    require(exits != nullptr, "h must be given");
-    return unlocked([&] { return bound.problem.exit_imbalance(exits, nullptr, 0, false); });
 }
 
 template <class T>
@@ -227,8 +220,7 @@ struct BoundDescent {
     }
     template <class T>
     nb::tuple weigh(const Matrix<T>& X, int first, const Array<const double>& scale,
-                    const Array<const double>& largest, bool cold, bool one_sign,
-                    const nb::object& h) {
+                    const Array<const double>& largest, bool one_sign, const nb::object& h) {
         const int count = columns + hidden;
         const auto into = bound.columns<T>(X, first, count);
         require(scale.shape(0) == static_cast<std::size_t>(count) &&
@@ -236,10 +228,15 @@ struct BoundDescent {
                 "one scale and one size per column");
         double* const found = own_exits(h);
         return as_tuple(unlocked([&] {
-                            return descent.weigh<T>(into, found, scale.data(), largest.data(), cold,
-                                                    one_sign);
+                            return descent.weigh<T>(into, found, scale.data(), largest.data(), one_sign);
                         }),
                         count);
+    }
+    template <class T>
+    void begin(const Matrix<T>& X, int first, const Array<const double>& scale) {
+        const auto from = bound.columns<T>(X, first, columns);
+        require(scale.shape(0) >= static_cast<std::size_t>(columns), "one scale per column");
+        unlocked([&] { descent.begin<T>(from, scale.data()); });
     }
     template <class T>
     std::vector<float> step(const Matrix<T>& X, int first, const nb::object& h) {
@@ -314,8 +311,9 @@ void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
     problem.def("settle", &settle<T>, "X"_a.noconvert(), "first"_a, "low"_a, "high"_a,
                 "h"_a.none() = nb::none());
     descent
+        .def("begin", &BoundDescent::begin<T>, "X"_a.noconvert(), "first"_a, "scale"_a)
         .def("weigh", &BoundDescent::weigh<T>, "X"_a.noconvert(), "first"_a, "scale"_a,
-             "largest"_a, "cold"_a, "one_sign"_a, "h"_a.none() = nb::none())
+             "largest"_a, "one_sign"_a, "h"_a.none() = nb::none())
         .def("step", &BoundDescent::step<T>, "X"_a.noconvert(), "first"_a,
              "h"_a.none() = nb::none());
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "classes"_a,
@@ -371,7 +369,6 @@ NB_MODULE(_core, m) {
              "peeling"_a, "threads"_a, "simd"_a)
         .def("imbalance", &imbalance, "X"_a.noconvert(), "first"_a, "largest"_a,
              "one_sign"_a)
-        .def("exit_imbalance", &exit_imbalance, "h"_a)
         .def_prop_ro("n_peeled",
                      [](const BoundProblem& b) { return b.problem.peel().child.size(); });
     nb::class_<Factor>(m, "Factor").def_prop_ro("n_entries", &Factor::n_entries);

@@ -96,7 +96,7 @@ Imbalance Problem::imbalance(const Task<T>& task) const {
     return all;
 }
 
-double Problem::exit_imbalance(const double* h, float* Z, int lanes, bool cold) const {
+double Problem::exit_imbalance(const double* h, float* Z, int lanes) const {
     constexpr double unit_roundoff = 0x1p-53;
     double all = 0;
     std::mutex mutex;
@@ -106,8 +106,7 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes, bool cold) 
             if (kind_[i] == held) continue;
             double flow = 0;
             for (std::int64_t e = M_.graph.start[i]; e < M_.graph.start[i + 1]; ++e) {
-                const std::int64_t j = M_.graph.ends[e];
-                if (!cold || kind_[j] == peeled) flow += M_.graph.weight(e) * h[j];
+                flow += M_.graph.weight(e) * h[M_.graph.ends[e]];
             }
             const double d = M_.degrees[i], kept = (1 + M_.leak) * d * h[i];
             const double g =
@@ -116,7 +115,7 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes, bool cold) 
             const double r = g + flow - kept;
             const double sizes = g + std::fabs(flow) + std::fabs(kept);
             raise(most, (r + 1.01 * unit_roundoff * terms * sizes) / g);
-            if (Z) Z[i * lanes] = static_cast<float>(r / (mass_[i] * M_.largest_pivot));
+            if (Z) Z[i * lanes] = static_cast<float>(r / pivot(i));
         }
         const std::lock_guard<std::mutex> guard(mutex);
         raise(all, most);
@@ -173,17 +172,57 @@ void Descent::pack(const Columns<T>& X, int count, double* h) {
     });
 }
 
+void Descent::take_scale(const double* scale) {
+    stale_ = true;
+    std::copy(scale, scale + x_.columns, scale_);
+    scale_[x_.columns] = 1.0;  // of h
+}
+
+template <class T>
+void Descent::begin(const Columns<T>& X, const double* scale) {
+    take_scale(scale);
+    const Operator& M = problem_.M();
+    const Graph& graph = M.graph;
+    const bool exits = x_.lanes > x_.columns;
+    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            float* const z = x_.Z + i * x_.lanes;
+            for (int l = 0; l < x_.lanes; ++l) z[l] = 0.0f;
+            const double d = M.degrees[i];
+            if (exits && M.kind[i] == moving) {
+                z[x_.columns] = static_cast<float>((M.root ? std::sqrt(d) : d) / problem_.pivot(i));
+            }
+        }
+    });
+    const Peel& peel = problem_.peel();
+    for (std::size_t k = 0; exits && k < peel.child.size(); ++k) {
+        const std::int64_t p = peel.parent[k];
+        if (M.kind[p] != moving) continue;
+        x_.Z[p * x_.lanes + x_.columns] += static_cast<float>(peel.passed[k] / problem_.pivot(p));
+    }
+    // Heat comes from the boundary alone. Several of its nodes may warm the same neighbour, so
+    // they take turns.
+    for (std::int64_t j = 0; j < graph.n_nodes; ++j) {
+        const T* const y = X.first + j * X.stride;
+        if (M.kind[j] != held || y[0] != y[0]) continue;
+        for (std::int64_t e = graph.start[j]; e < graph.start[j + 1]; ++e) {
+            const std::int64_t i = graph.ends[e];
+            if (M.kind[i] != moving) continue;
+            const double share = graph.weight(e) / problem_.pivot(i);
+            float* const z = x_.Z + i * x_.lanes;
+            for (int l = 0; l < x_.columns; ++l) {
+                z[l] += static_cast<float>(share * y[l] / scale_[l]);
+            }
+        }
+    }
+}
+
 template <class T>
 Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
-                         bool cold, bool one_sign) {
-    stale_ = true;
+                         bool one_sign) {
+    take_scale(scale);
     double inverse[max_width + 1] = {}, sizes[max_width] = {};
-    for (int l = 0; l < x_.columns; ++l) {
-        scale_[l] = scale[l];
-        inverse[l] = 1 / scale[l];
-    }
-    inverse[x_.columns] = 1.0;
-    scale_[x_.columns] = 1.0;  // of h
+    for (int l = 0; l <= x_.columns; ++l) inverse[l] = 1 / scale_[l];
     const int count = x_.columns + x_.hidden;
     std::copy(largest, largest + count, sizes);
     Imbalance found;
@@ -194,15 +233,15 @@ Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, co
         packed_h = h && !x_.hidden && longest < longest_in_float;
         pack(X, count, packed_h ? h : nullptr);
         if (packed_h) sizes[count] = longest;
-        found = problem_.imbalance<float>({x_.P, 0, count + packed_h, packed_h, cold, one_sign, sizes,
+        found = problem_.imbalance<float>({x_.P, 0, count + packed_h, packed_h, one_sign, sizes,
                                            inverse, x_.Z, x_.lanes, x_.columns + packed_h});
     } else {
         found = problem_.imbalance<double>(
-            {X.first, X.stride, count, false, cold, one_sign, sizes, inverse, x_.Z, x_.lanes,
+            {X.first, X.stride, count, false, one_sign, sizes, inverse, x_.Z, x_.lanes,
              x_.columns});
     }
     if (h && !packed_h) {
-        found.exits = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes, cold);
+        found.exits = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes);
     }
     if (packed_h) found.exits = found.over[count];
     return found;
@@ -310,9 +349,11 @@ template void Problem::settle<double>(const Columns<double>&, double*, const dou
                                       const double*) const;
 template Imbalance Problem::imbalance<double>(const Task<double>&) const;
 template Imbalance Descent::weigh<float>(const Columns<float>&, double*, const double*,
-                                         const double*, bool, bool);
+                                         const double*, bool);
 template Imbalance Descent::weigh<double>(const Columns<double>&, double*, const double*,
-                                          const double*, bool, bool);
+                                          const double*, bool);
+template void Descent::begin<float>(const Columns<float>&, const double*);
+template void Descent::begin<double>(const Columns<double>&, const double*);
 template void Descent::step<float>(const Columns<float>&, double*, float*);
 template void Descent::step<double>(const Columns<double>&, double*, float*);
 

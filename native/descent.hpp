@@ -25,6 +25,7 @@ public:
     const Peel& peel() const { return peel_; }
     const Kernels& kernels() const { return kernels_; }
     int threads() const { return threads_; }
+    double pivot(std::int64_t i) const { return mass_[i] * M_.largest_pivot; }
 
     // Calls body(chunk, first, last) for chunks of rows.
     template <class Body>
@@ -36,7 +37,7 @@ public:
     Imbalance imbalance(const Task<T>& task) const;
 
     // The greatest of (r + rounding) / gauge for h, likewise; Z has stride `lanes`.
-    double exit_imbalance(const double* h, float* Z, int lanes, bool cold) const;
+    double exit_imbalance(const double* h, float* Z, int lanes) const;
 
     // Keeps X within [low, high] and gives peeled nodes the values that their parents imply.
     template <class T>
@@ -58,13 +59,18 @@ public:
     // column more, which is 1 − Σ of the others and not iterated.
     Descent(const Problem& problem, int columns, bool exits, bool hidden);
 
+    // Residuals of X and h if they are 0 at moving nodes: quicker than to weigh them, since only
+    // the boundary's edges are looked at. Columns are divided by their `scale`. For a start.
+    template <class T>
+    void begin(const Columns<T>& X, const double* scale);
+
     // The imbalance of X and h as they are. The next step starts afresh from these residuals, in
-    // which columns are divided by their `scale`. No entry of a column is greater than `largest`.
-    // If `cold`, X and h are 0 at moving nodes; if `one_sign`, no entry of X is negative. h may be
-    // rounded to float, where that does no harm, so as to be fetched along with X.
+    // which columns are divided by their `scale`. No entry of a column is greater than `largest`;
+    // if `one_sign`, none is negative. h may be rounded to float, where that does no harm, so as
+    // to be fetched along with X.
     template <class T>
     Imbalance weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
-                    bool cold, bool one_sign);
+                    bool one_sign);
 
     // One step; X without the hidden column. `levels`, max_width + 1 of them, receives |r| / gauge
     // of each lane (or a little more, where nodes were peeled), as the recurrence has it, and in
@@ -83,6 +89,7 @@ public:
 private:
     template <class T>
     void pack(const Columns<T>& X, int count, double* h);
+    void take_scale(const double* scale);
     void restart();
     void precondition_residual(double* rz);
     void copy_to_peeled();

@@ -23,11 +23,13 @@ struct Row {
     explicit Row(std::size_t n) : score(n), error(n), doubt(n) {}
 };
 
-// The greatest of what the classes have, for a bound that is quickly found.
-struct Worst {
+// What all nodes need of the classes; the greatest of each error, for a bound quickly found.
+struct Classes {
     double column = 0, slope = 0, growth = 0, offset = 0;
-    explicit Worst(const Rule& rule) {
+    std::vector<double> inverse_scale;
+    explicit Classes(const Rule& rule) {
         for (int k = 0; k < rule.n_classes; ++k) {
+            inverse_scale.push_back(1 / rule.scale[k]);
             column = std::max(column, rule.column[k]);
             slope = std::max(slope, rule.slope[k]);
             growth = std::max(growth, rule.growth[k]);
@@ -81,12 +83,12 @@ double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, dou
 }
 
 template <class T>
-double judge_node(const Rule& rule, const Worst& worst, const T* t, std::int64_t i,
+double judge_node(const Rule& rule, const Classes& classes, const T* t, std::int64_t i,
                   const Verdict& out, Row& row) {
     int best = 0;
     double rival = -infinity, largest = 0;
     for (int k = 0; k < rule.n_classes; ++k) {
-        row.score[k] = (t[k] - rule.shift[k]) / rule.scale[k];
+        row.score[k] = (t[k] - rule.shift[k]) * classes.inverse_scale[k];
         largest = std::max(largest, std::fabs(row.score[k]));
         if (k > 0 && row.score[k] > row.score[best]) {
             rival = row.score[best];
@@ -99,7 +101,7 @@ double judge_node(const Rule& rule, const Worst& worst, const T* t, std::int64_t
     const std::int64_t own = rule.seeds[i];
     const bool has = t[0] == t[0];
     const bool certified = own >= 0 || !has || rule.n_classes == 1 ||
-                           margin > 2 * worst.error(node_error(rule, i), largest);
+                           margin > 2 * classes.error(node_error(rule, i), largest);
     if (out.codes) {
         out.codes[i] = own >= 0 ? own : has ? best : -1;
         out.margins[i] = has ? margin : std::numeric_limits<double>::quiet_NaN();
@@ -114,14 +116,14 @@ double judge_node(const Rule& rule, const Worst& worst, const T* t, std::int64_t
 template <class T>
 double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads) {
     double excess = 0;
-    const Worst worst(rule);
+    const Classes classes(rule);
     std::mutex mutex;
     for_pieces(threads, rule.n_nodes, nodes_per_chunk, [&](std::int64_t first, std::int64_t last) {
         Row row(static_cast<std::size_t>(rule.n_classes));
         double most = 0;
         for (std::int64_t i = first; i < last; ++i) {
             const T* const t = temperatures + i * rule.n_classes;
-            most = std::max(most, judge_node(rule, worst, t, i, verdict, row));
+            most = std::max(most, judge_node(rule, classes, t, i, verdict, row));
         }
         const std::lock_guard<std::mutex> guard(mutex);
         excess = std::max(excess, most);

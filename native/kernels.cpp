@@ -255,9 +255,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         D flow;
         for (std::int64_t e = start[i]; e < start[i + 1]; ++e) {
             const std::int64_t j = ends[e];
-            if (task.cold) {
-                if (M.kind[j] == moving) continue;
-            } else if (e < stop) {
+            if (e < stop) {
                 const T* const row = X + stride * ends[e + ahead];
                 __builtin_prefetch(row);
                 if (sizeof(T) == 8 && W > 4) __builtin_prefetch(row + count - 1);

@@ -79,7 +79,6 @@ struct Task {
     std::int64_t stride;  // of double rows
     int count;
     bool packed_h;  // the last of them is h
-    bool cold;      // X is 0 at moving nodes
     bool one_sign;  // no entry of X is negative
     const double* largest;        // size of each column, max_width of them
     const double* inverse_scale;  // of each column, likewise

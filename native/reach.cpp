@@ -1,7 +1,7 @@
 #include "reach.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -10,53 +10,47 @@
 namespace isotherm {
 namespace {
 
-// Every node not yet marked looks for a marked neighbour, and stops at the first. Returns how many
-// found one. With many nodes marked this looks at a few entries per node only.
-std::int64_t pull(const Graph& graph, std::uint8_t* marked, int threads,
-                  const std::vector<std::int64_t>& cuts) {
+using Nodes = std::vector<std::int32_t>;
+
+// Every node not yet marked looks for a marked neighbour, and stops at the first; returns those
+// that found one. With many nodes marked this looks at a few entries per node only.
+Nodes pull(const Graph& graph, std::uint8_t* marked, int threads,
+           const std::vector<std::int64_t>& cuts) {
     const auto is_marked = [&](std::int64_t i) {
         return __atomic_load_n(marked + i, __ATOMIC_RELAXED) != 0;
     };
-    std::atomic<std::int64_t> total{0};
+    Nodes all;
+    std::mutex mutex;
     for_chunks(threads, static_cast<std::int64_t>(cuts.size()) - 1, [&](std::int64_t c) {
-        std::int64_t found = 0;
+        Nodes found;
         for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
             if (is_marked(i)) continue;
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 if (!is_marked(graph.ends[e])) continue;
                 __atomic_store_n(marked + i, 1, __ATOMIC_RELAXED);
-                ++found;
+                found.push_back(static_cast<std::int32_t>(i));
                 break;
             }
         }
-        total += found;
+        const std::lock_guard<std::mutex> guard(mutex);
+        all.insert(all.end(), found.begin(), found.end());
     });
-    return total;
+    return all;
 }
 
-// The marked nodes pass their mark on, each looking at its neighbours once.
-void push(const Graph& graph, std::uint8_t* marked) {
-    constexpr std::uint8_t found = 2;  // here, and to be looked at here
-    std::vector<std::int32_t> waiting;
+// These nodes pass their mark on, and so do those they reach.
+void push(const Graph& graph, std::uint8_t* marked, Nodes waiting) {
     std::int64_t visited = 0;
-    const auto spread = [&](std::int64_t i) {
+    while (!waiting.empty()) {
+        const std::int32_t i = waiting.back();
+        waiting.pop_back();
         for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
             if (marked[graph.ends[e]]) continue;
-            marked[graph.ends[e]] = found;
+            marked[graph.ends[e]] = 1;
             waiting.push_back(graph.ends[e]);
         }
         if (++visited % (1 << 20) == 0) check_interrupt();
-    };
-    for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
-        if (marked[i] != 1) continue;
-        spread(i);
-        while (!waiting.empty()) {
-            const std::int32_t next = waiting.back();
-            waiting.pop_back();
-            spread(next);
-        }
     }
-    for (std::int64_t i = 0; i < graph.n_nodes; ++i) marked[i] = marked[i] != 0;
 }
 
 std::int32_t root(std::int32_t* parent, std::int32_t i) {
@@ -92,13 +86,14 @@ void join(std::int32_t* parent, std::int32_t a, std::int32_t b) {
 
 void reach(const Graph& graph, std::uint8_t* marked, int threads) {
     const auto cuts = cut_rows(graph.n_nodes, graph.start);
-    // Pulling is quick while it reaches many; a long thin rest is left to pushing.
+    // Pulling is quick while it reaches many; a long thin rest is left to pushing. Whoever is
+    // still to be reached is so by those found last: the others' neighbours have all looked.
     for (;;) {
-        const std::int64_t found = pull(graph, marked, threads, cuts);
-        if (found == 0) return;
-        if (found < graph.n_nodes / 16) break;
+        Nodes found = pull(graph, marked, threads, cuts);
+        if (static_cast<std::int64_t>(found.size()) <= graph.n_nodes / 16) {
+            return push(graph, marked, std::move(found));
+        }
     }
-    push(graph, marked);
 }
 
 std::int64_t components(const Graph& graph, std::int32_t* component, int threads) {

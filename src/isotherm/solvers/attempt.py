@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     Excess = Callable[[NDArray[Any], Certificate], float]
 
 FIRST_LOOK = 0.02  # likely error at which a solve that may end early is first looked at
-LONGEST_LEAP = 16  # the error shrinks by no more than this between two looks
+LONGEST_LEAP = 64  # the error shrinks by no more than this between two looks
+NEAR = 4  # of the tolerance: so close to the end no look pays any more
 
 
 class Attempt(NamedTuple):
@@ -78,7 +79,7 @@ def attempt(
         while True:
             early = False
             for step, likely in enumerate(method.iterate(X, tol)):  # noqa: B007  # the last counts
-                if excess is not None and tol < likely <= look_at:
+                if excess is not None and NEAR * tol < likely <= look_at:
                     too_large = excess(X, method.guess(X))
                     # Errors shrink as residuals do: look again when that may be enough.
                     look_at = likely / min(max(too_large, 2), LONGEST_LEAP)

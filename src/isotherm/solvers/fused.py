@@ -132,11 +132,11 @@ class FusedConjugateGradient:
         for block in self.blocks:
             cold = self.cold and block not in self.descents
             descent, h = self._descent(block), self.h if block.exits else None
-            if not cold:
+            if cold:
+                descent.begin(X, block.first, self.scale[self._columns(block)])
+            else:
                 self._settle(X, block)
-            elif block.exits:  # those of peeled nodes
-                self.core.settle(X, block.first, np.empty(0), np.empty(0), self.h)
-            self._weigh(X, block, cold=cold)
+                self._weigh(X, block)
             yield self._likely()
             pace = Pace()
             for _ in range(self.max_iter):
@@ -152,7 +152,7 @@ class FusedConjugateGradient:
                 if pace.steps_left(level, self._target(tol)) > TOO_MANY:
                     self._factorise()
                     self._settle(X, block)
-                    self._weigh(X, block, cold=False)
+                    self._weigh(X, block)
 
     def _descent(self, block: Block) -> Any:
         if block not in self.descents:
@@ -181,9 +181,10 @@ class FusedConjugateGradient:
             self.levels[block.first + block.columns] = step[-1]
         if block.exits:
             self.eta = step[block.columns]
-            self.longest = float(self.h.max())
+            if self.eta < GOOD_ETA:
+                self.longest = float(self.h.max())
 
-    def _weigh(self, X: NDArray[Any], block: Block, *, cold: bool) -> Any:
+    def _weigh(self, X: NDArray[Any], block: Block) -> Any:
         """Residuals of a block as they are; the next step starts afresh from them."""
         columns = self._columns(block)
         h = self.h if block.exits else None
@@ -192,7 +193,6 @@ class FusedConjugateGradient:
             block.first,
             self.scale[columns],
             self.sizes[columns],
-            cold,
             self.operator.one_sign,
             h,
         )
@@ -228,7 +228,7 @@ class FusedConjugateGradient:
         parts = []
         for block in self.blocks:
             self._settle(X, block)
-            parts.append(self._weigh(X, block, cold=False))
+            parts.append(self._weigh(X, block))
         found = self.operator.joined(parts)
         nodes = exit_factors(problem, self.h, self.eta)
         if not settle(problem, X, found) or nodes is None:
