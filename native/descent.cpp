@@ -202,7 +202,7 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
     }
     // Heat comes from the boundary alone. Several of its nodes may warm the same neighbour, so
     // they take turns.
-    for (std::int64_t j = 0; j < graph.n_nodes; ++j) {
+    for (std::int64_t j = 0; x_.columns > 0 && j < graph.n_nodes; ++j) {
         const T* const y = X.first + j * X.stride;
         if (M.kind[j] != held || y[0] != y[0]) continue;
         for (std::int64_t e = graph.start[j]; e < graph.start[j + 1]; ++e) {

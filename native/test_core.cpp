@@ -454,13 +454,17 @@ Outcome<T> solve(const Problem& problem, const Boundary& boundary, const Options
     Descent descent(problem, o.columns, o.exits, o.hidden);
     if (o.factor) descent.precondition(std::make_shared<Factor>(M));
     CHECK(descent.lanes() == o.columns + o.exits);
-    // Cold is a start from 0 at moving nodes; what is peeled off may have its exit times already.
+    // A beginning is from 0 at moving nodes; what is peeled off has its exit times already.
     problem.settle(Columns<T>{X.first, X.stride, 0}, h, nullptr, nullptr);
     float target = 1;
     for (int round = 0;; ++round) {
-        out.found = descent.weigh(X, h, boundary.scale.data(), boundary.largest.data(), round == 0,
-                                  boundary.one_sign);
-        imbalance_bounds_the_residual(M, X, h, out.found);
+        if (round == 0) {
+            descent.begin(iterated, boundary.scale.data());
+        } else {
+            out.found = descent.weigh(X, h, boundary.scale.data(), boundary.largest.data(),
+                                      boundary.one_sign);
+            imbalance_bounds_the_residual(M, X, h, out.found);
+        }
         if (round == rounds) return out;
         target *= 1e-6f;
         float levels[max_width + 1] = {1};
