@@ -542,7 +542,10 @@ void settling_clips_and_fills_peeled_nodes(const Sample& s, const Options& o) {
     problem.settle(Columns<T>{X.data(), K, K}, h.data(), low.data(), high.data());
     for (std::size_t k = peel.child.size(); k-- > 0;) {
         const Int i = peel.child[k], p = peel.parent[k];
-        for (int l = 0; l < K; ++l) expected[i * K + l] = T(peel.ratio[k] * expected[p * K + l]);
+        for (int l = 0; l < K; ++l) {
+            const T implied = T(peel.ratio[k] * expected[p * K + l]);
+            expected[i * K + l] = std::clamp(implied, T(0.25), T(0.75));
+        }
         CHECK(std::fabs(h[i] - peel.rise[k] - peel.ratio[k] * h[p]) <= 1e-12 * h[i]);
     }
     CHECK(X == expected);
