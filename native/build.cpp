@@ -88,12 +88,11 @@ void look_at_weights(const Graph& matrix, std::int64_t first, std::int64_t last,
     }
 }
 
-bool is_sorted(const Graph& matrix, std::int64_t i) {
-    const std::int32_t *first = matrix.ends + matrix.start[i], *last = matrix.ends + matrix.start[i + 1];
-    if (first == last) return true;
-    bool sorted = first[0] >= 0 && last[-1] < matrix.n_nodes;
-    for (; first + 1 < last; ++first) sorted &= first[0] < first[1];
-    return sorted;
+bool is_sorted(const Graph& matrix, std::int64_t i, const Kernels& kernels) {
+    const std::int64_t count = matrix.start[i + 1] - matrix.start[i];
+    const std::int32_t* const ends = matrix.ends + matrix.start[i];
+    return count == 0 || (ends[0] >= 0 && ends[count - 1] < matrix.n_nodes &&
+                          kernels.increases(ends, count));
 }
 
 // The fingerprint of a row with weights; of an entry of weight 1 it is that of one without.
@@ -184,7 +183,7 @@ Findings inspect(const Graph& matrix, int threads) {
         if (matrix.weights) look_at_weights(matrix, matrix.start[first], matrix.start[last], here);
         std::uint64_t sum = 0;
         for (std::int64_t i = first; i < last; ++i) {
-            here.sorted &= is_sorted(matrix, i);
+            here.sorted &= is_sorted(matrix, i, kernels);
             sum += here.ones ? kernels.fingerprint(matrix.ends + matrix.start[i],
                                                    matrix.start[i + 1] - matrix.start[i],
                                                    static_cast<std::int32_t>(i))

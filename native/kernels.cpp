@@ -39,6 +39,12 @@ std::uint64_t fingerprint(const std::int32_t* ends, std::int64_t count, std::int
     return sum;
 }
 
+bool increases(const std::int32_t* ends, std::int64_t count) {
+    std::int32_t faults = 0;
+    for (std::int64_t e = 1; e < count; ++e) faults += ends[e - 1] >= ends[e];
+    return faults == 0;
+}
+
 // --- Algorithm 9.1 of Saad, Iterative Methods for Sparse Linear Systems, one α and β per lane -----
 
 template <int W, bool Weighted>
@@ -358,10 +364,10 @@ void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, st
 #define ISOTHERM_JOIN(a, b) ISOTHERM_JOIN_OF(a, b)
 
 constexpr Kernels table = {
-    ISOTHERM_TEXT(ISOTHERM_KERNELS), fingerprint,         any_product,
-    any_descend,                     any_dot,             any_substitute,
-    any_advance<float>,              any_advance<double>, any_residual<float>,
-    any_residual<double>,
+    ISOTHERM_TEXT(ISOTHERM_KERNELS), fingerprint,          increases,
+    any_product,                     any_descend,          any_dot,
+    any_substitute,                  any_advance<float>,   any_advance<double>,
+    any_residual<float>,             any_residual<double>,
 };
 
 }  // namespace

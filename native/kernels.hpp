@@ -92,6 +92,8 @@ struct Kernels {
     // A sum of random numbers, one per entry of row i of a 0/1 matrix: the same number from both
     // ends of an edge, with a plus in the upper half of the matrix and a minus in the lower.
     std::uint64_t (*fingerprint)(const std::int32_t* ends, std::int64_t count, std::int32_t i);
+    // Whether numbers increase strictly.
+    bool (*increases)(const std::int32_t* ends, std::int64_t count);
     // V = M P / pivots;  dots += P · M P
     void (*product)(const Operator&, const Vectors&, std::int64_t first, std::int64_t last,
                     double* dots);
