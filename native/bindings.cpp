@@ -215,7 +215,7 @@ struct BoundDescent {
     }
     double* own_exits(const nb::object& h) const {
         double* const found = bound.exits(h);
-        require((found != nullptr) == exits, "h must be given if and only if it is solved for");
+        require(found == nullptr || exits, "there is no lane for h");
         return found;
     }
     template <class T>

@@ -98,6 +98,8 @@ Imbalance Problem::imbalance(const Task<T>& task) const {
 
 double Problem::exit_imbalance(const double* h, float* Z, int lanes) const {
     constexpr double unit_roundoff = 0x1p-53;
+    constexpr std::int64_t ahead = 32;  // entries, as in the kernels
+    const std::int64_t stop = M_.graph.n_entries() - ahead;
     double all = 0;
     std::mutex mutex;
     for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
@@ -106,6 +108,7 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes) const {
             if (kind_[i] == held) continue;
             double flow = 0;
             for (std::int64_t e = M_.graph.start[i]; e < M_.graph.start[i + 1]; ++e) {
+                if (e < stop) __builtin_prefetch(h + M_.graph.ends[e + ahead]);
                 flow += M_.graph.weight(e) * h[M_.graph.ends[e]];
             }
             const double d = M_.degrees[i], kept = (1 + M_.leak) * d * h[i];
@@ -244,6 +247,11 @@ Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, co
         found.exits = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes);
     }
     if (packed_h) found.exits = found.over[count];
+    if (!h && x_.lanes > x_.columns) {  // exit times that are good enough: their lane is idle
+        problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) x_.Z[i * x_.lanes + x_.columns] = 0.0f;
+        });
+    }
     return found;
 }
 

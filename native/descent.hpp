@@ -67,7 +67,7 @@ public:
     // The imbalance of X and h as they are. The next step starts afresh from these residuals, in
     // which columns are divided by their `scale`. No entry of a column is greater than `largest`;
     // if `one_sign`, none is negative. h may be rounded to float, where that does no harm, so as
-    // to be fetched along with X.
+    // to be fetched along with X; without h, here and in the steps that follow, it stays as it is.
     template <class T>
     Imbalance weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
                     bool one_sign);

@@ -7,7 +7,7 @@ namespace isotherm {
 namespace {
 
 // Entries ahead at which a row of P is asked for.
-constexpr std::int64_t ahead = 16;
+constexpr std::int64_t ahead = 32;
 // Rows, and entries of a row, after which sums in float are moved to double.
 constexpr std::int64_t rows_per_sum = 32, hub = 256;
 

@@ -99,7 +99,9 @@ def excess(
 
     If some nodes of a sample are not settled there is no need to look at the others.
     """
-    samples = [slice(None, None, SAMPLE), slice(None)] if len(temperatures) > ROWS else [slice(None)]
+    samples = (
+        [slice(None, None, SAMPLE), slice(None)] if len(temperatures) > ROWS else [slice(None)]
+    )
     found = math.inf
     for some in samples:
         T, codes = np.ascontiguousarray(temperatures[some]), np.ascontiguousarray(seed_codes[some])

@@ -42,7 +42,9 @@ logger = logging.getLogger(__name__)
 FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 are tried for
 AIM = 0.8  # likely error aimed at, of the tolerance: the recurrence drifts from the truth
 DRIFT = 1.5  # and is not taken at its word
+FLOAT32_REACH = 2e-6  # how far a level falls before rounding in float32 is all that is left
 GOOD_ETA = 0.5  # of the exit times, with which temperatures are worth proving
+FINAL_ETA = 0.1  # and with which they need not get better
 FIRST_REVIEW = 16  # step at which the pace is first looked at; then at twice that, and so on
 TOO_MANY = 150  # steps still to come at which a factor is worth its while: it costs about as much
 
@@ -107,7 +109,7 @@ class FusedConjugateGradient:
         self.descents: dict[Block, Any] = {}
         self.factor: Any = None
         self.h = np.zeros(problem.graph.n_nodes)
-        self.eta, self.longest = 1.0, 0.0
+        self.eta, self.longest, self.exits_done = 1.0, 0.0, False
         self.levels = np.full(problem.n_columns, np.inf)
         self.cold = False  # X and h were 0 at free nodes to begin with
 
@@ -131,28 +133,30 @@ class FusedConjugateGradient:
             self._factorise()
         for block in self.blocks:
             cold = self.cold and block not in self.descents
-            descent, h = self._descent(block), self.h if block.exits else None
+            descent = self._descent(block)
             if cold:
                 descent.begin(X, block.first, self.scale[self._columns(block)])
             else:
                 self._settle(X, block)
                 self._weigh(X, block)
             yield self._likely()
-            pace = Pace()
+            pace, reach = Pace(), self._reach(X, block)
             for _ in range(self.max_iter):
                 if self._likely(block) <= AIM * tol:
                     break
-                self._read(block, descent.step(X, block.first, h))
+                self._read(block, descent.step(X, block.first, self._exits(block)))
                 yield self._likely()
                 level = self.levels[self._columns(block)].max()
                 if not math.isfinite(level):
                     return  # weights beyond the range of float32
-                if self.preconditioner != "auto" or self.factor is not None:
-                    continue
-                if pace.steps_left(level, self._target(tol)) > TOO_MANY:
+                hard = self.factor is None and self.preconditioner == "auto"
+                if hard and pace.steps_left(level, self._target(tol)) > TOO_MANY:
                     self._factorise()
-                    self._settle(X, block)
-                    self._weigh(X, block)
+                elif level > reach:
+                    continue
+                self._settle(X, block)
+                self._weigh(X, block)
+                reach = self._reach(X, block)
 
     def _descent(self, block: Block) -> Any:
         if block not in self.descents:
@@ -169,6 +173,16 @@ class FusedConjugateGradient:
         for descent in self.descents.values():
             descent.precondition(self.factor)
 
+    def _reach(self, X: NDArray[Any], block: Block) -> float:
+        """The level below which float32 gets no farther without a fresh residual."""
+        levels = self.levels[self._columns(block)]
+        start = float(levels.max()) if np.isfinite(levels).all() else float(self.scale.max())
+        return FLOAT32_REACH * start if X.dtype == np.float64 else 0.0
+
+    def _exits(self, block: Block) -> NDArray[np.float64] | None:
+        """The exit times, where they are still to be improved."""
+        return self.h if block.exits and not self.exits_done else None
+
     def _columns(self, block: Block) -> slice:
         return slice(block.first, block.first + block.width)
 
@@ -179,7 +193,7 @@ class FusedConjugateGradient:
         self.levels[columns] *= self.scale[columns]
         if block.hidden:
             self.levels[block.first + block.columns] = step[-1]
-        if block.exits:
+        if self._exits(block) is not None:
             self.eta = step[block.columns]
             if self.eta < GOOD_ETA:
                 self.longest = float(self.h.max())
@@ -187,7 +201,7 @@ class FusedConjugateGradient:
     def _weigh(self, X: NDArray[Any], block: Block) -> Any:
         """Residuals of a block as they are; the next step starts afresh from them."""
         columns = self._columns(block)
-        h = self.h if block.exits else None
+        h = self._exits(block)
         found = self._descent(block).weigh(
             X,
             block.first,
@@ -197,9 +211,10 @@ class FusedConjugateGradient:
             h,
         )
         self.levels[columns] = np.maximum(found[0], found[1])
-        if block.exits:
+        if h is not None:
             self.eta = found[4]
             self.longest = float(self.h.max())
+            self.exits_done = self.eta < FINAL_ETA
         return found
 
     def _likely(self, block: Block | None = None) -> float:
@@ -237,8 +252,8 @@ class FusedConjugateGradient:
 
     def _settle(self, X: NDArray[Any], block: Block) -> None:
         """Move a block within its bounds, peeled nodes to what their parents imply."""
-        at, h = slice(block.first, block.first + block.columns), self.h if block.exits else None
-        self.core.settle(X, block.first, self.low[at], self.high[at], h)
+        at = slice(block.first, block.first + block.columns)
+        self.core.settle(X, block.first, self.low[at], self.high[at], self._exits(block))
         self._complete(X)
 
     def _complete(self, X: NDArray[Any]) -> None:
