@@ -78,13 +78,13 @@ def same_answer() -> plt.Figure:
             axis.bar(place, row["theirs_s"], width=0.95 * width, color=color, label=label)
             axis.plot([place - width / 2, place + width / 2], [row["ours_s"]] * 2, color=OURS, lw=2)
             axis.text(
-                place, row["theirs_s"], f"{row['ratio']:.0f}×", ha="center", va="bottom", fontsize=7
+                place, row["theirs_s"], f"{row['ratio']:.3g}×", ha="center", va="bottom", fontsize=7
             )
     axis.plot([], [], color=OURS, lw=2, label="isotherm, at least as accurate")
     axis.set_yscale("log")
     axis.set_xticks(range(len(names)), [short(n) for n in names])
     axis.set_ylabel("seconds")
-    axis.legend(frameon=False, ncols=2, fontsize=7)
+    axis.legend(frameon=False, ncols=5, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.08))
     return figure
 
 
