@@ -1,6 +1,6 @@
 // The core against slow obvious loops, on random graphs. It is there to be run under sanitizers:
-//   cmake -S native -B /tmp/core -DISOTHERM_TEST_CORE=ON -DISOTHERM_SANITIZE=address,undefined
-//   cmake --build /tmp/core && /tmp/core/test_core
+//   cmake -S native -B build/core -DISOTHERM_TEST_CORE=ON -DISOTHERM_SANITIZE=address,undefined
+//   cmake --build build/core && build/core/test_core
 #include <algorithm>
 #include <atomic>
 #include <chrono>
