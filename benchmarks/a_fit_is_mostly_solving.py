@@ -22,11 +22,7 @@ from isotherm.solvers import fused
 def run(*, quick: bool) -> Result:
     """Measure the claim."""
     result = Result(__doc__.splitlines()[0])
-    made = {
-        "block model": graphs.block_model(100_000 if quick else 1_000_000),
-        "R-MAT": graphs.rmat(*(15, 500_000) if quick else (18, 4_000_000)),
-    }
-    for name, (A, labels) in made.items():
+    for name, (A, labels) in graphs.the_two(quick=quick):
         known = graphs.seeds(labels, 0.05, np.random.default_rng(0))
         for stop in ("tolerance", "labels"):
             model = DirichletClassifier(tol=1e-4, stop=stop)

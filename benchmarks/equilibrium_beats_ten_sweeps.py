@@ -23,12 +23,8 @@ def run(*, quick: bool) -> Result:
     """Measure the claim."""
     result = Result(__doc__.splitlines()[0])
     ratios: dict[str, list[float]] = {stop: [] for stop in LEAST}
-    made = {
-        "block model": lambda: graphs.block_model(100_000 if quick else 1_000_000),
-        "R-MAT": lambda: graphs.rmat(*(15, 500_000) if quick else (18, 4_000_000)),
-    }
-    for name, make in made.items():
-        for stop, ratio in race(result, name, *make(), rounds=2 if quick else 5).items():
+    for name, labelled in graphs.the_two(quick=quick):
+        for stop, ratio in race(result, name, *labelled, rounds=2 if quick else 5).items():
             ratios[stop].append(ratio)
     for name in graphs.real_names():
         race(result, name, *graphs.real(name), rounds=3)

@@ -12,6 +12,8 @@ from scipy import sparse
 from isotherm import BlockModel, Graph
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 REAL = Path(os.environ.get("ISOTHERM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -40,6 +42,12 @@ def rmat(scale: int = 18, edges: int = 4_000_000, classes: int = 10) -> Labelled
     kept = source != target
     graph = Graph.from_edges(source[kept], target[kept], nodes=range(2**scale))
     return sparse.csr_matrix(graph.adjacency), rng.integers(0, classes, 2**scale)
+
+
+def the_two(*, quick: bool) -> Iterator[tuple[str, Labelled]]:
+    """The graphs that most claims are about, or small ones like them, by name."""
+    yield "block model", block_model(100_000 if quick else 1_000_000)
+    yield "R-MAT", rmat(*(15, 500_000) if quick else (18, 4_000_000))
 
 
 def grid(side: int) -> Graph:

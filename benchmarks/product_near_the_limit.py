@@ -30,11 +30,7 @@ def run(*, quick: bool) -> Result:
     result = Result(__doc__.splitlines()[0])
     copy = copy_speed(1 << (24 if quick else 28))
     result.add(what="copy", gb_per_s=copy / 1e9)
-    made = {
-        "block model": graphs.block_model(50_000 if quick else 1_000_000)[0],
-        "R-MAT": graphs.rmat(*(14, 200_000) if quick else (18, 4_000_000))[0],
-    }
-    for name, A in made.items():
+    for name, (A, _) in graphs.the_two(quick=quick):
         moved = A.nnz * (64 + 4) + A.shape[0] * (64 + 64 + 8)
         contestants = {"isotherm": by_isotherm(A), "SciPy, float64": by_scipy(A, np.float64)}
         mkl = by_mkl(A)

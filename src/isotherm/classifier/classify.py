@@ -160,7 +160,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         return self
 
     def _warm(self, graph: Graph, classes: NDArray[Any]) -> Warm | None:
-        """The last temperatures of each class; of one that is new, the share that is left."""
+        """The last temperatures of each class; 0 of one that is new."""
         previous = self._previous(graph)
         if previous is None:
             return None
@@ -169,7 +169,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         for k, label in enumerate(classes.tolist()):
             if label in column:
                 T[:, k] = previous.temperatures[:, column[label]]
-        return Warm(T, previous.certificate.nodes)
+        return Warm.of(previous)._replace(temperatures=T)
 
     def _keep(self, verdict: Verdict, seed_codes: NDArray[np.intp]) -> None:
         self.mean_temperatures_ = verdict.means.all

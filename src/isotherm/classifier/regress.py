@@ -102,9 +102,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         positions, known = _known_values(values, graph)
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
         previous = self._previous(graph)
-        warm = None
-        if previous is not None:
-            warm = Warm(previous.temperatures, previous.certificate.nodes)
+        warm = None if previous is None else Warm.of(previous)
         solution = self._solve(problem, warm=warm)
 
         self._record(graph, solution)

@@ -129,11 +129,9 @@ def solve_dirichlet(
     else:
         positions = graph.positions(held)
     problem = DirichletProblem(graph, positions, values, leak=leak)
-    warm = (
-        Warm(start.temperatures, start.certificate.nodes) if isinstance(start, Solution) else None
-    )
-    if warm is None and start is not None:
-        warm = Warm(np.asarray(start))
+    warm = None
+    if start is not None:
+        warm = Warm.of(start) if isinstance(start, Solution) else Warm(np.asarray(start))
     return solve(problem, tol=tol, solver=solver, engine=engine, warm=warm)
 
 

@@ -76,10 +76,31 @@ class Certificate:
         return float(np.minimum(largest * self.columns, self.spans).max())
 
 
-def by_residual(
-    problem: DirichletProblem, nodes: NDArray[np.float64], found: Imbalance
+def proven(
+    problem: DirichletProblem,
+    X: NDArray[np.floating],
+    nodes: NDArray[np.float64] | None,
+    found: Imbalance,
 ) -> Certificate:
-    """The proof above; `nodes` is that of `exit_factors`."""
+    """The proof above, or the weakest one where it does not apply.
+
+    Parameters
+    ----------
+    problem : DirichletProblem
+    X : array of shape (n, k)
+        Within the problem's bounds. If the solve did not come to numbers at all it is put in the
+        middle of what may be.
+    nodes : array of shape (n,) or None
+        See `exit_factors`.
+    found : Imbalance
+        Of X.
+    """
+    broken = not (np.isfinite(found.over).all() and np.isfinite(found.under).all())
+    if broken:
+        low, high = problem.bounds
+        X[problem.is_free] = (low + high) / 2
+    if broken or nodes is None:
+        return by_maximum_principle(problem, found.relative)
     return Certificate(
         nodes,
         np.maximum(found.over, found.under) * SLACK,
@@ -87,6 +108,15 @@ def by_residual(
         found.relative,
         float(found.rounding.max(initial=0.0)),
     )
+
+
+def guessed(
+    problem: DirichletProblem, nodes: NDArray[np.float64] | None, levels: NDArray[np.float64]
+) -> Certificate:
+    """What `proven` would say if residuals were of these levels."""
+    if nodes is None:
+        return by_maximum_principle(problem)
+    return Certificate(nodes, levels, spans(problem), residual=np.nan)
 
 
 def exit_factors(
@@ -124,12 +154,3 @@ def spans(problem: DirichletProblem) -> NDArray[np.float64]:
     """Greatest distance between two temperatures, for each column."""
     low, high = problem.bounds
     return (high - low) * (1 + 4 * UNIT_ROUNDOFF)
-
-
-def settle(problem: DirichletProblem, X: NDArray[np.floating], found: Imbalance) -> bool:
-    """Whether a solve came to numbers at all; if not, X is put in the middle of what may be."""
-    if np.isfinite(found.over).all() and np.isfinite(found.under).all():
-        return True
-    low, high = problem.bounds
-    X[problem.is_free] = (low + high) / 2
-    return False

@@ -20,14 +20,7 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.engines.native import LANES
-from isotherm.solvers.certificate import (
-    Certificate,
-    by_maximum_principle,
-    by_residual,
-    exit_factors,
-    settle,
-    spans,
-)
+from isotherm.solvers.certificate import exit_factors, guessed, proven
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.native import NativeOperator
+    from isotherm.solvers.certificate import Certificate
     from isotherm.solvers.method import Warm
 
 logger = logging.getLogger(__name__)
@@ -232,11 +226,10 @@ class FusedConjugateGradient:
 
     def guess(self, X: NDArray[Any]) -> Certificate:
         problem = self.operator.problem
-        nodes = exit_factors(problem, self.h, self.eta)
-        if nodes is None or len(self.descents) < len(self.blocks):
-            return by_maximum_principle(problem)
+        begun = len(self.descents) == len(self.blocks)
+        nodes = exit_factors(problem, self.h, self.eta) if begun else None
         self._complete(X)
-        return Certificate(nodes, DRIFT * self.levels, spans(problem), residual=np.nan)
+        return guessed(problem, nodes, DRIFT * self.levels)
 
     def certify(self, X: NDArray[Any]) -> Certificate:
         problem = self.operator.problem
@@ -244,11 +237,8 @@ class FusedConjugateGradient:
         for block in self.blocks:
             self._settle(X, block)
             parts.append(self._weigh(X, block))
-        found = self.operator.joined(parts)
         nodes = exit_factors(problem, self.h, self.eta)
-        if not settle(problem, X, found) or nodes is None:
-            return by_maximum_principle(problem, found.relative)
-        return by_residual(problem, nodes, found)
+        return proven(problem, X, nodes, self.operator.joined(parts))
 
     def _settle(self, X: NDArray[Any], block: Block) -> None:
         """Move a block within its bounds, peeled nodes to what their parents imply."""

@@ -9,14 +9,7 @@ import numpy as np
 
 from isotherm.errors import ParameterError
 from isotherm.rounding import UNIT_ROUNDOFF
-from isotherm.solvers.certificate import (
-    Certificate,
-    by_maximum_principle,
-    by_residual,
-    exit_factors,
-    settle,
-    spans,
-)
+from isotherm.solvers.certificate import exit_factors, guessed, proven
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.operator import Operator
+    from isotherm.solvers.certificate import Certificate
+    from isotherm.solvers.solution import Solution
 
 EXIT_TIME_LEVEL = 0.1  # η aimed at for h: the bound is then at most 1.11 times the best
 
@@ -40,6 +35,11 @@ class Warm(NamedTuple):
 
     temperatures: NDArray[Any]
     exits: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, solution: Solution) -> Warm:
+        """From where another solve ended."""
+        return cls(solution.temperatures, solution.certificate.nodes)
 
 
 class Method(Protocol):
@@ -134,16 +134,10 @@ class Relaxation(ABC):
         self._largest = 1.0 if self._nodes is None else float(np.nanmax(self._nodes))
 
     def guess(self, X: NDArray[np.float64]) -> Certificate:  # noqa: ARG002
-        problem = self.operator.problem
-        if self._nodes is None:
-            return by_maximum_principle(problem)
-        return Certificate(self._nodes, self._levels, spans(problem), residual=np.nan)
+        return guessed(self.operator.problem, self._nodes, self._levels)
 
     def certify(self, X: NDArray[np.float64]) -> Certificate:
         self._prepare()
         problem = self.operator.problem
         np.clip(X, *problem.bounds, out=X)
-        found = self.operator.imbalance(X)
-        if not settle(problem, X, found) or self._nodes is None:
-            return by_maximum_principle(problem, found.relative)
-        return by_residual(problem, self._nodes, found)
+        return proven(problem, X, self._nodes, self.operator.imbalance(X))
