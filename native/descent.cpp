@@ -112,8 +112,7 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes) const {
                 flow += M_.graph.weight(e) * h[M_.graph.ends[e]];
             }
             const double d = M_.degrees[i], kept = (1 + M_.leak) * d * h[i];
-            const double g =
-                (M_.root ? std::sqrt(d) : d) * (kind_[i] == peeled ? M_.peeled_gauge : 1.0);
+            const double g = gauge(M_, i);
             const auto terms = static_cast<double>(M_.graph.start[i + 1] - M_.graph.start[i] + 8);
             const double r = g + flow - kept;
             const double sizes = g + std::fabs(flow) + std::fabs(kept);
@@ -157,10 +156,8 @@ Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
     x_.hidden = hidden;
     P_ = Buffer<float>(n * x_.width);
     Z_ = Buffer<float>(n * x_.lanes);
-    V_ = Buffer<float>(n * x_.lanes);
     x_.P = P_.get();
     x_.Z = Z_.get();
-    x_.V = V_.get();
 }
 
 template <class T>
@@ -190,10 +187,18 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             float* const z = x_.Z + i * x_.lanes;
-            for (int l = 0; l < x_.lanes; ++l) z[l] = 0.0f;
-            const double d = M.degrees[i];
-            if (exits && M.kind[i] == moving) {
-                z[x_.columns] = static_cast<float>((M.root ? std::sqrt(d) : d) / problem_.pivot(i));
+            std::fill(z, z + x_.lanes, 0.0f);
+            if (M.kind[i] != moving) continue;
+            const double by_pivot = 1 / problem_.pivot(i);
+            if (exits) z[x_.columns] = static_cast<float>(by_pivot * gauge(M, i));
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                const std::int64_t j = graph.ends[e];  // only the boundary is warm
+                if (M.kind[j] != held) continue;
+                const double share = by_pivot * graph.weight(e);
+                const T* const y = X.first + j * X.stride;
+                for (int l = 0; l < x_.columns; ++l) {
+                    z[l] += static_cast<float>(share * y[l] / scale_[l]);
+                }
             }
         }
     });
@@ -203,27 +208,13 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
         if (M.kind[p] != moving) continue;
         x_.Z[p * x_.lanes + x_.columns] += static_cast<float>(peel.passed[k] / problem_.pivot(p));
     }
-    // Heat comes from the boundary alone. Several of its nodes may warm the same neighbour, so
-    // they take turns.
-    for (std::int64_t j = 0; x_.columns > 0 && j < graph.n_nodes; ++j) {
-        const T* const y = X.first + j * X.stride;
-        if (M.kind[j] != held || y[0] != y[0]) continue;
-        for (std::int64_t e = graph.start[j]; e < graph.start[j + 1]; ++e) {
-            const std::int64_t i = graph.ends[e];
-            if (M.kind[i] != moving) continue;
-            const double share = graph.weight(e) / problem_.pivot(i);
-            float* const z = x_.Z + i * x_.lanes;
-            for (int l = 0; l < x_.columns; ++l) {
-                z[l] += static_cast<float>(share * y[l] / scale_[l]);
-            }
-        }
-    }
 }
 
 template <class T>
 Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
                          bool one_sign) {
     take_scale(scale);
+    V_ = Buffer<float>();  // others may need the room
     double inverse[max_width + 1] = {}, sizes[max_width] = {};
     for (int l = 0; l <= x_.columns; ++l) inverse[l] = 1 / scale_[l];
     const int count = x_.columns + x_.hidden;
@@ -278,6 +269,8 @@ void Descent::copy_to_peeled() {
 // The first direction: the residual, preconditioned.
 void Descent::restart() {
     stale_ = false;
+    if (!V_.get()) V_ = Buffer<float>(problem_.M().graph.n_nodes * x_.lanes);
+    x_.V = V_.get();
     if (factor_) precondition_residual(rz_);
     const float* const from = factor_ ? x_.V : x_.Z;
     Sums sums(problem_.n_chunks());

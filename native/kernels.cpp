@@ -6,16 +6,11 @@
 namespace isotherm {
 namespace {
 
-// Entries ahead at which a row of P is asked for.
-constexpr std::int64_t ahead = 32;
+// Entries ahead at which a row is asked for: of P, one cache line, and of doubles, mostly two. More
+// would be in flight than a core keeps track of.
+constexpr std::int64_t ahead = 32, doubles_ahead = 20;
 // Rows, and entries of a row, after which sums in float are moved to double.
 constexpr std::int64_t rows_per_sum = 32, hub = 256;
-
-inline double gauge(const Operator& M, std::int64_t i) {
-    const double d = M.degrees[i];
-    const double g = M.root ? __builtin_sqrt(d) : d;
-    return M.kind[i] == peeled ? M.peeled_gauge * g : g;
-}
 
 template <int W>
 inline void flush(Vec<float, W>& sum, double* total, int lanes) {
@@ -248,7 +243,8 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
     constexpr double unit_roundoff = 0x1p-53;
     const std::int64_t* start = M.graph.start;
     const std::int32_t* ends = M.graph.ends;
-    const std::int64_t stop = start[M.graph.n_nodes] - ahead;
+    constexpr std::int64_t rows_ahead = sizeof(T) == 4 ? ahead : doubles_ahead;
+    const std::int64_t stop = start[M.graph.n_nodes] - rows_ahead;
     const T* X = task.X;
     const std::int64_t stride = sizeof(T) == 4 ? W : task.stride;
     const int count = task.count;  // with the lane of h, if that is packed, too
@@ -262,7 +258,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         for (std::int64_t e = start[i]; e < start[i + 1]; ++e) {
             const std::int64_t j = ends[e];
             if (e < stop) {
-                const T* const row = X + stride * ends[e + ahead];
+                const T* const row = X + stride * ends[e + rows_ahead];
                 __builtin_prefetch(row);
                 if (sizeof(T) == 8 && W > 4) __builtin_prefetch(row + count - 1);
             }

@@ -3,8 +3,8 @@
 // Vectors of one descent have up to 16 *lanes*, one per column, side by side in a row per node:
 //   P     rows of `width` floats (2, 4, 8 or 16), aligned, since it is gathered at random
 //   Z, V  rows of `lanes` floats, only ever streamed
-// This header is included by code for several instruction sets: plain structs only, no inline
-// function that a linker could share between them.
+// This header is included by code for several instruction sets: no inline function that a linker
+// could share between them.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,13 @@ struct Operator {
     bool root;            // residuals are measured in √d, else in d
     double peeled_gauge;  // and in so much less at peeled nodes
 };
+
+namespace {
+inline double gauge(const Operator& M, std::int64_t i) {
+    const double g = M.root ? __builtin_sqrt(M.degrees[i]) : M.degrees[i];
+    return M.kind[i] == peeled ? M.peeled_gauge * g : g;
+}
+}  // namespace
 
 struct Vectors {
     float *P, *Z, *V;

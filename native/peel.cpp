@@ -1,7 +1,5 @@
 #include "peel.hpp"
 
-#include <cmath>
-
 namespace isotherm {
 namespace {
 
@@ -45,11 +43,10 @@ Peel peel_trees(const Operator& M, std::uint8_t* kind, double* pivots) {
         const double ratio = w / pivots[i];
         const double left = pivots[p] - w * ratio;
         if (!(left >= least_pivot_left * (1 + M.leak) * M.degrees[p])) continue;
-        const double d = M.degrees[i];
-        const double b = source[i] + M.peeled_gauge * (M.root ? std::sqrt(d) : d);
+        kind[i] = peeled;
+        const double b = source[i] + gauge(M, i);
         source[p] += ratio * b;
         pivots[p] = left;
-        kind[i] = peeled;
         peel.child.push_back(i);
         peel.parent.push_back(static_cast<std::int32_t>(p));
         peel.ratio.push_back(ratio);

@@ -211,11 +211,6 @@ Doubles solved(const Sample& s, const Dense& inverse, Source b) {
     return x;
 }
 
-double gauge(const Operator& M, Int i) {
-    const double g = M.root ? std::sqrt(M.degrees[i]) : M.degrees[i];
-    return M.kind[i] == peeled ? M.peeled_gauge * g : g;
-}
-
 // (A − (1 + τ) D) x at node i, with next to no rounding, not even that of the degree.
 template <class Value>
 long double inflow(const Operator& M, Int i, Value x) {

@@ -102,8 +102,8 @@ class NativeOperator(ScipyOperator):
 
     def _underflow(self) -> float:
         """What underflow may have done to a residual that is not exactly zero."""
-        terms = int(np.diff(self.problem.graph.rows.start).max(initial=0)) + 8
-        least = self.problem.graph.degrees[self.problem.is_free].min(initial=np.inf)
+        terms = self.problem.graph.rows.longest + 8
+        least = self.problem.graph.degrees.min(where=self.problem.is_free, initial=np.inf)
         unit = min(least, float(np.sqrt(least))) / 16  # peeled nodes have a finer one
         return float(terms * (UNDERFLOW / unit))
 

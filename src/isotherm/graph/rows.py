@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,11 @@ class Rows:
     def compiled(self) -> bool:
         """Whether the core is there and can work on these rows."""
         return core is not None and self.n_nodes <= MOST_NODES
+
+    @cached_property
+    def longest(self) -> int:
+        """Entries of the longest row."""
+        return int(np.diff(self.start).max(initial=0))
 
     def sums(self) -> NDArray[np.float64]:
         """Sum of each row: the degrees."""

@@ -99,6 +99,7 @@ def attempt(
                 used_up = likely > tol and not _all_rounding(certificate, tol)
                 return Attempt(record(X, certificate, steps), met, used_up)
             previous = math.inf if early else bound
+            del certificate  # room for what follows
 
 
 def _all_rounding(certificate: Certificate, tol: float) -> bool:

@@ -135,7 +135,7 @@ def a_priori(method: BoundElimination) -> Certificate:
     """
     problem = method.operator.problem
     rows, n = problem.graph.rows, problem.n_free
-    terms = int(np.diff(rows.start).max(initial=0)) + 8
+    terms = rows.longest + 8
     steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * terms
     relative = steps * UNIT_ROUNDOFF
     least = 1.0 if rows.weights is None else rows.weights.min(initial=np.inf)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 are tried for
+FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 may be expected to hold
 AIM = 0.8  # likely error aimed at, of the tolerance: the recurrence drifts from the truth
 DRIFT = 1.5  # and is not taken at its word
 FLOAT32_REACH = 2e-6  # how far a level falls before rounding in float32 is all that is left
@@ -92,7 +92,6 @@ class FusedConjugateGradient:
     def __init__(self, operator: NativeOperator, max_iter: int, preconditioner: str) -> None:
         problem = operator.problem
         self.operator = operator
-        self.max_iter = max_iter
         self.preconditioner = preconditioner
         self.low, self.high = problem.bounds
         self.sizes = operator.sizes()
@@ -100,17 +99,21 @@ class FusedConjugateGradient:
         self.scale = np.where(span > 0, span, 1.0)  # columns are iterated in units of their span
         self.core = operator.prepared(peeling=True)
         self.blocks = blocks_of(problem.n_columns, one_hot=problem.one_hot)
+        self.steps_left = dict.fromkeys(self.blocks, max_iter)
         self.descents: dict[Block, Any] = {}
         self.factor: Any = None
         self.h = np.zeros(problem.graph.n_nodes)
         self.eta, self.longest, self.exits_done = 1.0, 0.0, False
         self.levels = np.full(problem.n_columns, np.inf)
         self.cold = False  # X and h were 0 at free nodes to begin with
+        self.fresh: set[Block] = set()  # those whose residuals are of X as it is
 
     def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:
         problem = self.operator.problem
+        # In float32 even where that will not do in the end: the first steps need no more. But the
+        # boundary must be as given, and no digits of temperatures found before get lost.
         exact = (problem.values.astype(np.float32) == problem.values).all()
-        short = tol >= FLOAT32_TOL and exact  # the boundary must be as given
+        short = exact and (warm is None or tol >= FLOAT32_TOL)
         self.cold = warm is None
         if warm is not None and warm.exits is not None:
             np.copyto(self.h, np.nan_to_num(warm.exits), where=problem.is_free)
@@ -130,14 +133,14 @@ class FusedConjugateGradient:
             descent = self._descent(block)
             if cold:
                 descent.begin(X, block.first, self.scale[self._columns(block)])
-            else:
+            elif block not in self.fresh:
                 self._settle(X, block)
                 self._weigh(X, block)
             yield self._likely()
-            pace, reach = Pace(), self._reach(X, block)
-            for _ in range(self.max_iter):
-                if self._likely(block) <= AIM * tol:
-                    break
+            pace, reach = Pace(), self._reach(X, block, tol)
+            while self.steps_left[block] > 0 and not self._likely(block) <= AIM * tol:
+                self.steps_left[block] -= 1
+                self.fresh.discard(block)
                 self._read(block, descent.step(X, block.first, self._exits(block)))
                 yield self._likely()
                 level = self.levels[self._columns(block)].max()
@@ -148,9 +151,11 @@ class FusedConjugateGradient:
                     self._factorise()
                 elif level > reach:
                     continue
+                elif X.dtype == np.float32:
+                    break  # more digits are needed
                 self._settle(X, block)
                 self._weigh(X, block)
-                reach = self._reach(X, block)
+                reach = self._reach(X, block, tol)
 
     def _descent(self, block: Block) -> Any:
         if block not in self.descents:
@@ -167,11 +172,13 @@ class FusedConjugateGradient:
         for descent in self.descents.values():
             descent.precondition(self.factor)
 
-    def _reach(self, X: NDArray[Any], block: Block) -> float:
+    def _reach(self, X: NDArray[Any], block: Block, tol: float) -> float:
         """The level below which float32 gets no farther without a fresh residual."""
+        if X.dtype == np.float32 and tol >= FLOAT32_TOL:
+            return 0.0
         levels = self.levels[self._columns(block)]
         start = float(levels.max()) if np.isfinite(levels).all() else float(self.scale.max())
-        return FLOAT32_REACH * start if X.dtype == np.float64 else 0.0
+        return FLOAT32_REACH * start
 
     def _exits(self, block: Block) -> NDArray[np.float64] | None:
         """The exit times, where they are still to be improved."""
@@ -205,6 +212,8 @@ class FusedConjugateGradient:
             h,
         )
         self.levels[columns] = np.maximum(found[0], found[1])
+        if np.isfinite(self.levels[columns]).all():  # else X will be put elsewhere
+            self.fresh.add(block)
         if h is not None:
             self.eta = found[4]
             self.longest = float(self.h.max())
@@ -225,11 +234,10 @@ class FusedConjugateGradient:
     # --- proving ------------------------------------------------------------------------------
 
     def guess(self, X: NDArray[Any]) -> Certificate:
-        problem = self.operator.problem
         begun = len(self.descents) == len(self.blocks)
-        nodes = exit_factors(problem, self.h, self.eta) if begun else None
+        nodes = self.h if begun and self.eta < 1 else None
         self._complete(X)
-        return guessed(problem, nodes, DRIFT * self.levels)
+        return guessed(self.operator.problem, nodes, DRIFT / (1 - self.eta) * self.levels)
 
     def certify(self, X: NDArray[Any]) -> Certificate:
         problem = self.operator.problem
