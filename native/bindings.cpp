@@ -186,13 +186,14 @@ nb::tuple imbalance(const BoundProblem& bound, const Matrix<const double>& X, in
     return as_tuple(unlocked([&] { return bound.problem.imbalance<double>(task); }), count);
 }
 
-template <class T>
+// Problem::settle or Problem::hang.
+template <class T, auto how>
 void settle(const BoundProblem& bound, const Matrix<T>& X, int first,
             const Array<const double>& low, const Array<const double>& high, const nb::object& h) {
     const auto columns = bound.columns<T>(X, first, static_cast<int>(low.shape(0)));
     require(high.shape(0) == low.shape(0), "low and high differ in length");
     double* const exits = bound.exits(h);
-    unlocked([&] { bound.problem.settle<T>(columns, exits, low.data(), high.data()); });
+    unlocked([&] { (bound.problem.*how)(columns, exits, low.data(), high.data()); });
 }
 
 struct BoundDescent {
@@ -308,8 +309,11 @@ nb::tuple sum_all(const Matrix<const T>& temperatures, const Array<const std::in
 template <class T>
 void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
                nb::class_<BoundDescent>& descent) {
-    problem.def("settle", &settle<T>, "X"_a.noconvert(), "first"_a, "low"_a, "high"_a,
-                "h"_a.none() = nb::none());
+    problem
+        .def("settle", &settle<T, &Problem::settle<T>>, "X"_a.noconvert(), "first"_a, "low"_a,
+             "high"_a, "h"_a.none() = nb::none())
+        .def("hang", &settle<T, &Problem::hang<T>>, "X"_a.noconvert(), "first"_a, "low"_a,
+             "high"_a, "h"_a.none() = nb::none());
     descent
         .def("begin", &BoundDescent::begin<T>, "X"_a.noconvert(), "first"_a, "scale"_a)
         .def("weigh", &BoundDescent::weigh<T>, "X"_a.noconvert(), "first"_a, "scale"_a,

@@ -126,16 +126,7 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes) const {
 }
 
 template <class T>
-void Problem::settle(const Columns<T>& X, double* h, const double* low, const double* high) const {
-    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            if (kind_[i] == held) continue;
-            T* row = X.first + i * X.stride;
-            for (int l = 0; l < X.count; ++l) {
-                row[l] = within(row[l], low[l], high[l]);
-            }
-        }
-    });
+void Problem::hang(const Columns<T>& X, double* h, const double* low, const double* high) const {
     for (std::size_t k = peel_.child.size(); k-- > 0;) {
         const std::int64_t i = peel_.child[k], p = peel_.parent[k];
         for (int l = 0; l < X.count; ++l) {
@@ -146,6 +137,20 @@ void Problem::settle(const Columns<T>& X, double* h, const double* low, const do
     }
 }
 
+template <class T>
+void Problem::settle(const Columns<T>& X, double* h, const double* low, const double* high) const {
+    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            if (kind_[i] == held) continue;
+            T* row = X.first + i * X.stride;
+            for (int l = 0; l < X.count; ++l) {
+                row[l] = within(row[l], low[l], high[l]);
+            }
+        }
+    });
+    hang(X, h, low, high);
+}
+
 Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
     : problem_(problem) {
     if (hidden && !exits) throw std::invalid_argument("no lane is left for the hidden column");
@@ -154,17 +159,23 @@ Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
     x_.width = x_.lanes <= 2 ? 2 : x_.lanes <= 4 ? 4 : x_.lanes <= 8 ? 8 : 16;
     x_.columns = columns;
     x_.hidden = hidden;
-    P_ = Buffer<float>(n * x_.width);
     Z_ = Buffer<float>(n * x_.lanes);
-    x_.P = P_.get();
     x_.Z = Z_.get();
 }
 
+void Descent::make_room() {
+    const std::int64_t n = problem_.M().graph.n_nodes;
+    if (!P_and_V_.get()) P_and_V_ = Buffer<float>(n * (x_.width / 2 + x_.lanes));
+    x_.P = reinterpret_cast<std::uint16_t*>(P_and_V_.get());
+    x_.V = P_and_V_.get() + n * (x_.width / 2);
+}
+
+// Into the room of P and V, which is large enough: there are more lanes than half the width.
 template <class T>
 void Descent::pack(const Columns<T>& X, int count, double* h) {
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
-            float* const row = x_.P + i * x_.width;
+            float* const row = P_and_V_.get() + i * x_.width;
             const T* const from = X.first + i * X.stride;
             for (int l = 0; l < count; ++l) row[l] = static_cast<float>(from[l]);
             if (h) h[i] = row[count] = static_cast<float>(h[i]);
@@ -184,6 +195,8 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
     const Operator& M = problem_.M();
     const Graph& graph = M.graph;
     const bool exits = x_.lanes > x_.columns;
+    float inverse[max_width] = {};
+    for (int l = 0; l < x_.columns; ++l) inverse[l] = static_cast<float>(1 / scale_[l]);
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             float* const z = x_.Z + i * x_.lanes;
@@ -194,10 +207,10 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 const std::int64_t j = graph.ends[e];  // only the boundary is warm
                 if (M.kind[j] != held) continue;
-                const double share = by_pivot * graph.weight(e);
+                const auto share = static_cast<float>(by_pivot * graph.weight(e));
                 const T* const y = X.first + j * X.stride;
                 for (int l = 0; l < x_.columns; ++l) {
-                    z[l] += static_cast<float>(share * y[l] / scale_[l]);
+                    z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
                 }
             }
         }
@@ -214,7 +227,6 @@ template <class T>
 Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
                          bool one_sign) {
     take_scale(scale);
-    V_ = Buffer<float>();  // others may need the room
     double inverse[max_width + 1] = {}, sizes[max_width] = {};
     for (int l = 0; l <= x_.columns; ++l) inverse[l] = 1 / scale_[l];
     const int count = x_.columns + x_.hidden;
@@ -225,15 +237,17 @@ Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, co
         // Is there a lane for h beside those of X, and are its digits not needed?
         const double longest = h ? *std::max_element(h, h + problem_.M().graph.n_nodes) : 0.0;
         packed_h = h && !x_.hidden && longest < longest_in_float;
+        make_room();
         pack(X, count, packed_h ? h : nullptr);
         if (packed_h) sizes[count] = longest;
-        found = problem_.imbalance<float>({x_.P, 0, count + packed_h, packed_h, one_sign, sizes,
+        found = problem_.imbalance<float>({P_and_V_.get(), 0, count + packed_h, packed_h, one_sign, sizes,
                                            inverse, x_.Z, x_.lanes, x_.columns + packed_h});
     } else {
         found = problem_.imbalance<double>(
             {X.first, X.stride, count, false, one_sign, sizes, inverse, x_.Z, x_.lanes,
              x_.columns});
     }
+    P_and_V_ = Buffer<float>();  // others may need the room
     if (h && !packed_h) {
         found.exits = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes);
     }
@@ -246,49 +260,65 @@ Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, co
     return found;
 }
 
-// Leaves the preconditioned residual in V.
-void Descent::precondition_residual(double* rz) {
-    factor_->solve(x_, problem_.M(), problem_.kernels(), problem_.threads(), room_);
-    Sums sums(problem_.n_chunks());
+// The residual, preconditioned, its size and its product with M P.
+const float* Descent::precondition(double* dots, float* largest) {
+    const Operator& M = problem_.M();
+    float* const from = Y_.get() ? Y_.get() : x_.Z;
+    if (factor_) {
+        Vectors y = x_;
+        y.V = Y_.get();
+        factor_->solve(y, M, problem_.kernels(), problem_.threads(), room_);
+    }
+    Sums parts(problem_.n_chunks());
+    std::mutex mutex;
+    std::fill(largest, largest + max_width, 0.0f);
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
-        problem_.kernels().dot(problem_.M(), x_, first, last, sums.part(chunk));
+        float most[max_width] = {};
+        problem_.kernels().dot(M, x_, from, first, last, parts.part(chunk), most);
+        const std::lock_guard<std::mutex> guard(mutex);
+        for (int l = 0; l < max_width; ++l) largest[l] = std::max(largest[l], most[l]);
     });
-    sums.total(rz);
+    parts.total(dots);
+    return from;
 }
 
-void Descent::copy_to_peeled() {
-    const Peel& peel = problem_.peel();
-    for (std::size_t k = peel.child.size(); k-- > 0;) {
-        float* const p = x_.P + std::int64_t{peel.child[k]} * x_.width;
-        const float* const q = x_.P + std::int64_t{peel.parent[k]} * x_.width;
-        const float ratio = static_cast<float>(peel.ratio[k]);
-        for (int l = 0; l < x_.lanes; ++l) p[l] = ratio * q[l];
+// P = from + beta P, after X and h have gone along it.
+template <class T>
+void Descent::advance(const float* from, const float* largest, const double* beta,
+                      const Columns<T>& X, double* h, const double* along) {
+    float keep[max_width] = {}, stored[max_width] = {};
+    for (int l = 0; l < x_.lanes; ++l) {
+        keep[l] = static_cast<float>(beta[l] * unit_[l]);
+        size_[l] = largest[l] + std::fabs(beta[l]) * size_[l];
+        const bool usual = size_[l] > 0 && std::isfinite(size_[l]);
+        unit_[l] = usual ? std::ldexp(1.0, std::clamp(std::ilogb(size_[l]) - 13, -100, 100)) : 1.0;
+        stored[l] = static_cast<float>(1 / unit_[l]);
     }
+    const Operator& M = problem_.M();
+    const Kernels& kernels = problem_.kernels();
+    Sums parts(problem_.n_chunks());
+    problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
+        double* const dots = parts.part(chunk);
+        if constexpr (sizeof(T) == 4) {
+            kernels.advance_f(M, x_, from, X, h, along, keep, stored, first, last, dots);
+        } else {
+            kernels.advance_d(M, x_, from, X, h, along, keep, stored, first, last, dots);
+        }
+    });
+    parts.total(rp_);
 }
 
 // The first direction: the residual, preconditioned.
 void Descent::restart() {
     stale_ = false;
-    if (!V_.get()) V_ = Buffer<float>(problem_.M().graph.n_nodes * x_.lanes);
-    x_.V = V_.get();
-    if (factor_) precondition_residual(rz_);
-    const float* const from = factor_ ? x_.V : x_.Z;
-    Sums sums(problem_.n_chunks());
-    problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            float* const row = x_.P + i * x_.width;
-            const bool moves = problem_.M().kind[i] == moving;
-            for (int l = 0; l < x_.width; ++l) {
-                row[l] = moves && l < x_.lanes ? from[i * x_.lanes + l] : 0.0f;
-            }
-        }
-        if (factor_) return;
-        const float none[max_width] = {};  // a descent by nothing, for the sake of its sums
-        float levels[max_width + 1] = {};
-        problem_.kernels().descend(problem_.M(), x_, none, first, last, sums.part(chunk), levels);
-    });
-    if (!factor_) sums.total(rz_);
-    copy_to_peeled();
+    make_room();
+    if (factor_ && !Y_.get()) Y_ = Buffer<float>(problem_.M().graph.n_nodes * x_.lanes);
+    std::fill(size_, size_ + max_width, 0.0);
+    const double none[max_width + 1] = {};
+    double dots[max_width];
+    float largest[max_width];
+    const float* const from = precondition(dots, largest);
+    advance<float>(from, largest, none, {nullptr, 0, 0}, nullptr, none);
 }
 
 void Descent::multiply() {
@@ -303,47 +333,43 @@ void Descent::step(const Columns<T>& X, double* h, float* levels) {
     if (stale_) restart();
     const Operator& M = problem_.M();
     const Kernels& kernels = problem_.kernels();
-    Sums pMp_parts(problem_.n_chunks()), rz_parts(problem_.n_chunks());
+    Sums pMp_parts(problem_.n_chunks()), zMp_parts(problem_.n_chunks());
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
         kernels.product(M, x_, first, last, pMp_parts.part(chunk));
     });
-    double pMp[max_width], rz[max_width], along[max_width + 1] = {};
-    float alpha[max_width] = {}, beta[max_width] = {};
+    double pMp[max_width], zMp[max_width], along[max_width + 1] = {}, beta[max_width] = {};
+    float alpha[max_width] = {}, largest[max_width] = {};
     pMp_parts.total(pMp);
     // A lane without any heat left has vanishing inner products: it must divide nothing.
     for (int l = 0; l < x_.lanes; ++l) {
-        const double a = pMp[l] > 0 ? rz_[l] / pMp[l] : 0.0;
+        const double a = pMp[l] > 0 ? rp_[l] / pMp[l] : 0.0;
         alpha[l] = static_cast<float>(a);
         along[l] = a * scale_[l];
     }
     std::mutex mutex;
     std::fill(levels, levels + max_width + 1, 0.0f);
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
-        float worst[max_width + 1] = {};
-        kernels.descend(M, x_, alpha, first, last, rz_parts.part(chunk), worst);
+        float worst[max_width + 1] = {}, most[max_width] = {};
+        kernels.descend(M, x_, alpha, first, last, zMp_parts.part(chunk), worst, most);
         const std::lock_guard<std::mutex> guard(mutex);
         for (int l = 0; l <= max_width; ++l) levels[l] = std::max(levels[l], worst[l]);
+        for (int l = 0; l < max_width; ++l) largest[l] = std::max(largest[l], most[l]);
     });
-    rz_parts.total(rz);
-    if (factor_) precondition_residual(rz);
-    for (int l = 0; l < x_.lanes; ++l) {  // a maximum may lose a NaN, a sum does not
-        if (!std::isfinite(rz[l])) levels[l] = std::numeric_limits<float>::infinity();
-    }
+    zMp_parts.total(zMp);
+    const float* const from = factor_ ? precondition(zMp, largest) : x_.Z;
     for (int l = 0; l < x_.lanes; ++l) {
-        beta[l] = rz_[l] > 0 ? static_cast<float>(rz[l] / rz_[l]) : 0.0f;
-        rz_[l] = rz[l];
-    }
-    const float* const from = factor_ ? x_.V : x_.Z;
-    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
-        if constexpr (sizeof(T) == 4) {
-            kernels.advance_f(M, x_, from, X, h, along, beta, first, last);
-        } else {
-            kernels.advance_d(M, x_, from, X, h, along, beta, first, last);
+        if (!std::isfinite(zMp[l])) {  // a maximum may lose a NaN, a sum does not
+            levels[l] = std::numeric_limits<float>::infinity();
         }
-    });
-    copy_to_peeled();
+        beta[l] = pMp[l] > 0 ? -zMp[l] / (pMp[l] * unit_[l]) : 0.0;
+    }
+    advance(from, largest, beta, X, h, along);
 }
 
+template void Problem::hang<float>(const Columns<float>&, double*, const double*,
+                                   const double*) const;
+template void Problem::hang<double>(const Columns<double>&, double*, const double*,
+                                    const double*) const;
 template void Problem::settle<float>(const Columns<float>&, double*, const double*,
                                      const double*) const;
 template void Problem::settle<double>(const Columns<double>&, double*, const double*,

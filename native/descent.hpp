@@ -39,7 +39,11 @@ public:
     // The greatest of (r + rounding) / gauge for h, likewise; Z has stride `lanes`.
     double exit_imbalance(const double* h, float* Z, int lanes) const;
 
-    // Keeps X within [low, high] and gives peeled nodes the values that their parents imply.
+    // Gives peeled nodes the values that their parents imply, within [low, high].
+    template <class T>
+    void hang(const Columns<T>& X, double* h, const double* low, const double* high) const;
+
+    // The same, with all of X kept within [low, high].
     template <class T>
     void settle(const Columns<T>& X, double* h, const double* low, const double* high) const;
 
@@ -74,7 +78,8 @@ public:
 
     // One step; X without the hidden column. `levels`, max_width + 1 of them, receives |r| / gauge
     // of each lane (or a little more, where nodes were peeled), as the recurrence has it, and in
-    // the last place that of the hidden column. Infinite levels: it broke down.
+    // the last place that of the hidden column. Infinite levels: it broke down. X and h stay as
+    // they are at peeled nodes.
     template <class T>
     void step(const Columns<T>& X, double* h, float* levels);
 
@@ -90,15 +95,21 @@ private:
     template <class T>
     void pack(const Columns<T>& X, int count, double* h);
     void take_scale(const double* scale);
+    void make_room();
     void restart();
-    void precondition_residual(double* rz);
-    void copy_to_peeled();
+    const float* precondition(double* dots, float* largest);
+    template <class T>
+    void advance(const float* from, const float* largest, const double* beta,
+                 const Columns<T>& X, double* h, const double* along);
 
     const Problem& problem_;
     Vectors x_{};
-    Buffer<float> P_, Z_, V_, room_;
+    Buffer<float> Z_, P_and_V_, Y_, room_;  // Y, room: with a factor
     std::shared_ptr<const Factor> factor_;
-    double rz_[max_width] = {};
+    double rp_[max_width] = {};  // Z · pivots P, as stored
+    // P is stored in units of a power of 2, in which no entry is larger than 2^14, and no entry
+    // is larger than its size.
+    double unit_[max_width] = {}, size_[max_width] = {};
     double scale_[max_width + 1] = {};
     bool stale_ = true;  // Z is fresh, P is not
 };

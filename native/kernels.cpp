@@ -49,7 +49,7 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
     const std::int64_t* start = M.graph.start;
     const std::int32_t* ends = M.graph.ends;
     const std::int64_t stop = start[M.graph.n_nodes] - ahead;
-    const float* P = x.P;
+    const std::uint16_t* P = x.P;
     const double inverse_largest = 1 / M.largest_pivot;
     V sum{};
     for (std::int64_t i = first; i < last; ++i) {
@@ -57,7 +57,7 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
         const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
             V flow[4] = {};  // four sums, so that additions need not wait for each other
             const auto add = [&](std::int64_t at, V& into) __attribute__((always_inline)) {
-                const V p = load_row<float, W>(P + std::int64_t{ends[at]} * W);
+                const V p = load_halves<W>(P + std::int64_t{ends[at]} * W);
                 if constexpr (Weighted) {
                     into += static_cast<float>(M.graph.weights[at] * inverse_largest) * p;
                 } else {
@@ -90,9 +90,9 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
             total = as<float, W>(all);
         }
         if constexpr (!Weighted) total *= static_cast<float>(inverse_largest);
-        const V p = load_row<float, W>(P + i * W);
-        const float kept = static_cast<float>((1 + M.leak) * M.degrees[i] * inverse_largest);
-        const V v = (kept * p - total) * (1 / M.mass[i]);
+        // Peeled nodes are at 0 in P: what they do is in the pivot.
+        const V p = load_halves<W>(P + i * W);
+        const V v = p - total * (1 / M.mass[i]);
         store_lanes<float, W>(x.V + i * x.lanes, v, x.lanes);
         sum += M.mass[i] * p * v;
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
@@ -102,14 +102,14 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
 
 template <int W>
 void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64_t first,
-             std::int64_t last, double* dots, float* levels) {
+             std::int64_t last, double* dots, float* levels, float* largest) {
     using V = Vec<float, W>;
     const V step = load_row<float, W>(alpha);
     // What turns a residual in units of the pivot into one in units of the gauge; at parents of
     // peeled nodes, whose pivots are less than (1 + τ) d, a little more than that.
     const auto unit_of_degree = static_cast<float>(1 + M.leak);
     const auto unit_of_root = static_cast<float>(__builtin_sqrt((1 + M.leak) * M.largest_pivot));
-    V sum{}, worst = load_row<float, W>(levels);
+    V sum{}, worst = load_row<float, W>(levels), most = load_row<float, W>(largest);
     float worst_hidden = levels[max_width];
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] != moving) continue;
@@ -117,9 +117,10 @@ void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64
         const V v = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
         const V z = load_lanes<float, W>(row, x.lanes) - step * v;
         store_lanes<float, W>(row, z, x.lanes);
-        sum += M.mass[i] * z * z;
+        sum += M.mass[i] * z * v;
         const float unit = M.root ? unit_of_root * __builtin_sqrtf(M.mass[i]) : unit_of_degree;
         worst = larger(worst, unit * size_of(z));
+        most = larger(most, size_of(z));
         if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x
             float total = 0;
             for (int l = 0; l < x.columns; ++l) total += z[l];
@@ -130,22 +131,25 @@ void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64
     }
     flush<W>(sum, dots, x.lanes);
     std::memcpy(levels, &worst, sizeof worst);
+    std::memcpy(largest, &most, sizeof most);
     levels[max_width] = worst_hidden;
 }
 
 template <int W>
-void dot(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
-         double* dots) {
+void dot(const Operator& M, const Vectors& x, const float* from, std::int64_t first,
+         std::int64_t last, double* dots, float* largest) {
     using V = Vec<float, W>;
-    V sum{};
+    V sum{}, most = load_row<float, W>(largest);
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] != moving) continue;
-        const V z = load_lanes<float, W>(x.Z + i * x.lanes, x.lanes);
-        const V y = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
-        sum += M.mass[i] * z * y;
+        const V v = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
+        const V y = load_lanes<float, W>(from + i * x.lanes, x.lanes);
+        sum += M.mass[i] * y * v;
+        most = larger(most, size_of(y));
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
     flush<W>(sum, dots, x.lanes);
+    std::memcpy(largest, &most, sizeof most);
 }
 
 template <int G>
@@ -186,25 +190,29 @@ void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane
 
 template <class T, int W>
 void advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
-             double* h, const double* step, const float* beta, std::int64_t first,
-             std::int64_t last) {
+             double* h, const double* step, const float* beta, const float* stored,
+             std::int64_t first, std::int64_t last, double* dots) {
     using V = Vec<float, W>;
     Vec<T, W> along{};
     for (int l = 0; l < W; ++l) along[l] = static_cast<T>(step[l]);
-    const V keep = load_row<float, W>(beta);
+    const V keep = load_row<float, W>(beta), unit = load_row<float, W>(stored);
+    V sum{};
     for (std::int64_t i = first; i < last; ++i) {
-        if (M.kind[i] == held) continue;
-        const V p = load_row<float, W>(x.P + i * W);
+        if (M.kind[i] != moving) continue;
+        const V p = load_halves<W>(x.P + i * W);
         if (X.count > 0) {
             T* row = X.first + i * X.stride;
             const Vec<T, W> t = load_lanes<T, W>(row, X.count) + along * as<T, W>(p);
             store_lanes<T, W>(row, t, X.count);
         }
         if (h) h[i] += step[x.columns] * static_cast<double>(p[x.columns]);
-        if (M.kind[i] != moving) continue;
         const V next = load_lanes<float, W>(from + i * x.lanes, x.lanes) + keep * p;
-        std::memcpy(x.P + i * W, &next, sizeof next);
+        store_halves<W>(x.P + i * W, unit * next);
+        const V z = load_lanes<float, W>(x.Z + i * x.lanes, x.lanes);
+        sum += M.mass[i] * z * load_halves<W>(x.P + i * W);
+        if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
+    flush<W>(sum, dots, x.lanes);
 }
 
 // --- the certificate's residual, in double --------------------------------------------------------
@@ -256,13 +264,12 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         if (M.kind[i] == held) continue;
         D flow;
         for (std::int64_t e = start[i]; e < start[i + 1]; ++e) {
-            const std::int64_t j = ends[e];
             if (e < stop) {
                 const T* const row = X + stride * ends[e + rows_ahead];
                 __builtin_prefetch(row);
                 if (sizeof(T) == 8 && W > 4) __builtin_prefetch(row + count - 1);
             }
-            const D t = D::of(X + j * stride, count);
+            const D t = D::of(X + ends[e] * stride, count);
             for (int k = 0; k < D::pieces; ++k) {
                 if constexpr (Weighted) flow.v[k] += M.graph.weights[e] * t.v[k];
                 else flow.v[k] += t.v[k];
@@ -326,12 +333,12 @@ void any_product(const Operator& M, const Vectors& x, std::int64_t first, std::i
     }
 }
 void any_descend(const Operator& M, const Vectors& x, const float* alpha, std::int64_t first,
-                 std::int64_t last, double* dots, float* levels) {
-    ISOTHERM_BY_WIDTH(x.width, (descend<W>(M, x, alpha, first, last, dots, levels)))
+                 std::int64_t last, double* dots, float* levels, float* largest) {
+    ISOTHERM_BY_WIDTH(x.width, (descend<W>(M, x, alpha, first, last, dots, levels, largest)))
 }
-void any_dot(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
-             double* dots) {
-    ISOTHERM_BY_WIDTH(x.width, (dot<W>(M, x, first, last, dots)))
+void any_dot(const Operator& M, const Vectors& x, const float* from, std::int64_t first,
+             std::int64_t last, double* dots, float* largest) {
+    ISOTHERM_BY_WIDTH(x.width, (dot<W>(M, x, from, first, last, dots, largest)))
 }
 void any_substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane, int count,
                     int group, float* y) {
@@ -339,9 +346,10 @@ void any_substitute(const Operator& M, const Vectors& x, const Triangle& C, int 
 }
 template <class T>
 void any_advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
-                 double* h, const double* step, const float* beta, std::int64_t first,
-                 std::int64_t last) {
-    ISOTHERM_BY_WIDTH(x.width, (advance<T, W>(M, x, from, X, h, step, beta, first, last)))
+                 double* h, const double* step, const float* beta, const float* stored,
+                 std::int64_t first, std::int64_t last, double* dots) {
+    ISOTHERM_BY_WIDTH(
+        x.width, (advance<T, W>(M, x, from, X, h, step, beta, stored, first, last, dots)))
 }
 template <class T>
 void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, std::int64_t last,

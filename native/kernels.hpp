@@ -1,8 +1,9 @@
 // The loops that take the time, compiled once per instruction set and chosen at run time.
 //
 // Vectors of one descent have up to 16 *lanes*, one per column, side by side in a row per node:
-//   P     rows of `width` floats (2, 4, 8 or 16), aligned, since it is gathered at random
+//   P     rows of `width` numbers (2, 4, 8 or 16), aligned, since it is gathered at random
 //   Z, V  rows of `lanes` floats, only ever streamed
+// P is of half precision: where to go may be rounded, as long as each use of it goes the same way.
 // This header is included by code for several instruction sets: no inline function that a linker
 // could share between them.
 #pragma once
@@ -44,7 +45,8 @@ inline double gauge(const Operator& M, std::int64_t i) {
 }  // namespace
 
 struct Vectors {
-    float *P, *Z, *V;
+    std::uint16_t* P;
+    float *Z, *V;
     int width, lanes;
     int columns;  // lanes that are columns of X; one more lane, if any, is that of h
     bool hidden;  // a further column is 1 − Σ of the others
@@ -82,7 +84,7 @@ struct Imbalance {
 // Of which columns residuals are wanted, and where to.
 template <class T>
 struct Task {
-    const T* X;           // float: rows packed as those of P; double: rows of X itself
+    const T* X;           // float: rows packed to the width of P; double: rows of X itself
     std::int64_t stride;  // of double rows
     int count;
     bool packed_h;  // the last of them is h
@@ -104,23 +106,24 @@ struct Kernels {
     // V = M P / pivots;  dots += P · M P
     void (*product)(const Operator&, const Vectors&, std::int64_t first, std::int64_t last,
                     double* dots);
-    // Z −= alpha V;  dots += Z · pivots Z;  levels ≥ |r| / gauge, the hidden column's last
+    // Z −= alpha V;  dots += Z · pivots V;  levels ≥ |r| / gauge, the hidden column's last;
+    // largest ≥ |Z|
     void (*descend)(const Operator&, const Vectors&, const float* alpha, std::int64_t first,
-                    std::int64_t last, double* dots, float* levels);
-    // dots += Z · pivots V, with V the preconditioned residual
-    void (*dot)(const Operator&, const Vectors&, std::int64_t first, std::int64_t last,
-                double* dots);
+                    std::int64_t last, double* dots, float* levels, float* largest);
+    // dots += from · pivots V, with from = Z or the preconditioned residual; largest ≥ |from|
+    void (*dot)(const Operator&, const Vectors&, const float* from, std::int64_t first,
+                std::int64_t last, double* dots, float* largest);
     // V = C⁻¹ (pivots Z) for `count` lanes from `lane` on, at most `group` (4 or 8) of them; y has
     // room for `group` numbers per moving node
     void (*substitute)(const Operator&, const Vectors&, const Triangle&, int lane, int count,
                        int group, float* y);
-    // X += step P, h += step P;  P = from + beta P, with from = Z or V
+    // X += step P, h += step P;  P = stored (from + beta P), from as above;  dots += Z · pivots P
     void (*advance_f)(const Operator&, const Vectors&, const float* from, const Columns<float>&,
-                      double* h, const double* step, const float* beta, std::int64_t first,
-                      std::int64_t last);
+                      double* h, const double* step, const float* beta, const float* stored,
+                      std::int64_t first, std::int64_t last, double* dots);
     void (*advance_d)(const Operator&, const Vectors&, const float* from, const Columns<double>&,
-                      double* h, const double* step, const float* beta, std::int64_t first,
-                      std::int64_t last);
+                      double* h, const double* step, const float* beta, const float* stored,
+                      std::int64_t first, std::int64_t last, double* dots);
     // r = A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double
     void (*residual_f)(const Operator&, const Task<float>&, std::int64_t first, std::int64_t last,
                        Imbalance&);

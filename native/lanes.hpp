@@ -25,6 +25,77 @@ inline Vec<T, W> load_row(const T* row) {
     return v;
 }
 
+// Rows of half-precision numbers, of a size below 2^15.
+#if defined(__F16C__)
+template <int W>
+inline Vec<float, W> load_halves(const std::uint16_t* row) {
+#if defined(__AVX512F__)
+    if constexpr (W == 16) {
+        const auto halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row));
+        return _mm512_maskz_cvtph_ps(0xffff, halves);
+    } else
+#endif
+    if constexpr (W == 16) {
+        const Vec<float, 8> low = load_halves<8>(row), high = load_halves<8>(row + 8);
+        return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+                                       15);
+    } else if constexpr (W == 8) {
+        return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(row)));
+    } else {
+        __m128i halves = _mm_setzero_si128();
+        std::memcpy(&halves, row, W * sizeof *row);
+        const __m128 floats = _mm_cvtph_ps(halves);
+        Vec<float, W> v;
+        std::memcpy(&v, &floats, sizeof v);
+        return v;
+    }
+}
+
+template <int W>
+inline void store_halves(std::uint16_t* row, Vec<float, W> v) {
+    constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+#if defined(__AVX512F__)
+    if constexpr (W == 16) {
+        const auto halves = _mm512_maskz_cvtps_ph(0xffff, v, nearest);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(row), halves);
+    } else
+#endif
+    if constexpr (W == 16) {
+        store_halves<8>(row, __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7));
+        store_halves<8>(row + 8, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
+    } else if constexpr (W == 8) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(row), _mm256_cvtps_ph(v, nearest));
+    } else {
+        __m128 floats = _mm_setzero_ps();
+        std::memcpy(&floats, &v, sizeof v);
+        const __m128i halves = _mm_cvtps_ph(floats, nearest);
+        std::memcpy(row, &halves, W * sizeof *row);
+    }
+}
+#else
+// The exponent of a half has its bias of 15 where that of a float has 127: shifted into place, the
+// number is too small by 2^112, subnormal or not.
+template <int W>
+inline Vec<float, W> load_halves(const std::uint16_t* row) {
+    const auto halves = __builtin_convertvector((load_row<std::uint16_t, W>(row)),
+                                                Vec<std::uint32_t, W>);
+    const auto size = reinterpret_cast<Vec<float, W>>((halves & 0x7fffu) << 13) * 0x1p112f;
+    return reinterpret_cast<Vec<float, W>>(reinterpret_cast<Vec<std::uint32_t, W>>(size) |
+                                           (halves & 0x8000u) << 16);
+}
+
+template <int W>
+inline void store_halves(std::uint16_t* row, Vec<float, W> v) {
+    using Bits = Vec<std::uint32_t, W>;
+    const Bits sign = reinterpret_cast<Bits>(v) & 0x80000000u;
+    const auto size = reinterpret_cast<Vec<float, W>>(reinterpret_cast<Bits>(v) ^ sign);
+    const auto bits = reinterpret_cast<Bits>(size * 0x1p-112f);
+    const Bits rounded = (bits + 0xfffu + (bits >> 13 & 1u)) >> 13;  // to nearest, ties to even
+    const auto halves = __builtin_convertvector(rounded | sign >> 16, Vec<std::uint16_t, W>);
+    std::memcpy(row, &halves, sizeof halves);
+}
+#endif
+
 // A register with its masks: piece k of a row has `per` numbers, of which `count` are wanted.
 #if defined(__AVX512F__)
 template <class T>

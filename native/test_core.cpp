@@ -465,7 +465,11 @@ Outcome<T> solve(const Problem& problem, const Boundary& boundary, const Options
         float levels[max_width + 1] = {1};
         for (int k = 0; k < 200 && *std::max_element(levels, levels + max_width) > target; ++k) {
             descent.step(iterated, h, levels);
-            if (k == 1) levels_are_those_of_the_residual(M, X, h, o, boundary.scale, levels);
+            if (k == 1) {
+                const Doubles low(o.columns, -1e9), high(o.columns, 1e9);
+                problem.hang(iterated, h, low.data(), high.data());
+                levels_are_those_of_the_residual(M, X, h, o, boundary.scale, levels);
+            }
         }
         problem.settle(iterated, h, boundary.low.data(), boundary.high.data());
         if (o.hidden) complete(M, X);

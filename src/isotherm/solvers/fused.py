@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 may be expected to hold
 AIM = 0.8  # likely error aimed at, of the tolerance: the recurrence drifts from the truth
 DRIFT = 1.5  # and is not taken at its word
-FLOAT32_REACH = 2e-6  # how far a level falls before rounding in float32 is all that is left
+FLOAT32_REACH = 1e-6  # how far a level falls before rounding in float32 is all that is left
 GOOD_ETA = 0.5  # of the exit times, with which temperatures are worth proving
 FINAL_ETA = 0.1  # and with which they need not get better
 FIRST_REVIEW = 16  # step at which the pace is first looked at; then at twice that, and so on
@@ -236,7 +236,8 @@ class FusedConjugateGradient:
     def guess(self, X: NDArray[Any]) -> Certificate:
         begun = len(self.descents) == len(self.blocks)
         nodes = self.h if begun and self.eta < 1 else None
-        self._complete(X)
+        for block in self.blocks:
+            self._settle(X, block, self.core.hang)
         return guessed(self.operator.problem, nodes, DRIFT / (1 - self.eta) * self.levels)
 
     def certify(self, X: NDArray[Any]) -> Certificate:
@@ -248,15 +249,15 @@ class FusedConjugateGradient:
         nodes = exit_factors(problem, self.h, self.eta)
         return proven(problem, X, nodes, self.operator.joined(parts))
 
-    def _settle(self, X: NDArray[Any], block: Block) -> None:
-        """Move a block within its bounds, peeled nodes to what their parents imply."""
-        at = slice(block.first, block.first + block.columns)
-        self.core.settle(X, block.first, self.low[at], self.high[at], self._exits(block))
-        self._complete(X)
+    def _settle(self, X: NDArray[Any], block: Block, settle: Any = None) -> None:
+        """Move a block within its bounds, peeled nodes to what their parents imply.
 
-    def _complete(self, X: NDArray[Any]) -> None:
-        """Fill in the column that follows from the others."""
-        if self.blocks[0].hidden:
+        By `core.hang` only the latter, as long as further steps build on the others.
+        """
+        settle = settle or self.core.settle
+        at = slice(block.first, block.first + block.columns)
+        settle(X, block.first, self.low[at], self.high[at], self._exits(block))
+        if block.hidden:  # the column that follows from the others
             np.sum(X[:, :-1], axis=1, out=X[:, -1])
             np.subtract(1, X[:, -1], out=X[:, -1])
             np.maximum(X[:, -1], 0, out=X[:, -1])
