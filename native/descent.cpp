@@ -165,9 +165,10 @@ Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
 
 void Descent::make_room() {
     const std::int64_t n = problem_.M().graph.n_nodes;
-    if (!P_and_V_.get()) P_and_V_ = Buffer<float>(n * (x_.width / 2 + x_.lanes));
-    x_.P = reinterpret_cast<std::uint16_t*>(P_and_V_.get());
-    x_.V = P_and_V_.get() + n * (x_.width / 2);
+    const std::int64_t floats = x_.halves ? x_.width / 2 : x_.width;
+    if (!P_and_V_.get()) P_and_V_ = Buffer<float>(n * (floats + x_.lanes));
+    x_.P = P_and_V_.get();
+    x_.V = P_and_V_.get() + n * floats;
 }
 
 // Into the room of P and V, which is large enough: there are more lanes than half the width.
@@ -192,6 +193,7 @@ void Descent::take_scale(const double* scale) {
 template <class T>
 void Descent::begin(const Columns<T>& X, const double* scale) {
     take_scale(scale);
+    P_and_V_ = Buffer<float>();
     const Operator& M = problem_.M();
     const Graph& graph = M.graph;
     const bool exits = x_.lanes > x_.columns;
@@ -263,7 +265,7 @@ Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, co
 // The residual, preconditioned, its size and its product with M P.
 const float* Descent::precondition(double* dots, float* largest) {
     const Operator& M = problem_.M();
-    float* const from = Y_.get() ? Y_.get() : x_.Z;
+    float* const from = factor_ ? Y_.get() : x_.Z;
     if (factor_) {
         Vectors y = x_;
         y.V = Y_.get();
@@ -311,6 +313,8 @@ void Descent::advance(const float* from, const float* largest, const double* bet
 // The first direction: the residual, preconditioned.
 void Descent::restart() {
     stale_ = false;
+    factor_ = next_factor_;
+    x_.halves = !factor_;  // where steps are many, directions so rounded would make them more
     make_room();
     if (factor_ && !Y_.get()) Y_ = Buffer<float>(problem_.M().graph.n_nodes * x_.lanes);
     std::fill(size_, size_ + max_width, 0.0);

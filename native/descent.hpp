@@ -87,7 +87,7 @@ public:
     void multiply();
 
     // From the next weighing on, residuals are preconditioned by this factor.
-    void precondition(std::shared_ptr<const Factor> factor) { factor_ = std::move(factor); }
+    void precondition(std::shared_ptr<const Factor> factor) { next_factor_ = std::move(factor); }
 
     int lanes() const { return x_.lanes; }
 
@@ -105,7 +105,7 @@ private:
     const Problem& problem_;
     Vectors x_{};
     Buffer<float> Z_, P_and_V_, Y_, room_;  // Y, room: with a factor
-    std::shared_ptr<const Factor> factor_;
+    std::shared_ptr<const Factor> factor_, next_factor_;
     double rp_[max_width] = {};  // Z · pivots P, as stored
     // P is stored in units of a power of 2, in which no entry is larger than 2^14, and no entry
     // is larger than its size.

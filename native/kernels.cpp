@@ -12,10 +12,22 @@ constexpr std::int64_t ahead = 32, doubles_ahead = 20;
 // Rows, and entries of a row, after which sums in float are moved to double.
 constexpr std::int64_t rows_per_sum = 32, hub = 256;
 
+// Row i of P.
+template <int W, bool Halves>
+inline Row<float, W> load_direction(const void* P, std::int64_t i) {
+    if constexpr (Halves) return load_row_of_halves<W>(static_cast<const std::uint16_t*>(P) + i * W);
+    else return load_row<float, W>(static_cast<const float*>(P) + i * W);
+}
+template <int W, bool Halves>
+inline void store_direction(void* P, std::int64_t i, const Row<float, W>& p) {
+    if constexpr (Halves) store_row_of_halves<W>(static_cast<std::uint16_t*>(P) + i * W, p);
+    else store_row(static_cast<float*>(P) + i * W, p);
+}
+
 template <int W>
-inline void flush(Vec<float, W>& sum, double* total, int lanes) {
+inline void flush(Row<float, W>& sum, double* total, int lanes) {
     for (int l = 0; l < lanes; ++l) total[l] += sum[l];
-    sum = Vec<float, W>{};
+    sum = {};
 }
 
 std::uint64_t fingerprint(const std::int32_t* ends, std::int64_t count, std::int32_t i) {
@@ -42,14 +54,15 @@ bool increases(const std::int32_t* ends, std::int64_t count) {
 
 // --- Algorithm 9.1 of Saad, Iterative Methods for Sparse Linear Systems, one α and β per lane -----
 
-template <int W, bool Weighted>
+template <int W, bool Weighted, bool Halves>
 void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
              double* dots) {
-    using V = Vec<float, W>;
+    using V = Row<float, W>;
     const std::int64_t* start = M.graph.start;
     const std::int32_t* ends = M.graph.ends;
     const std::int64_t stop = start[M.graph.n_nodes] - ahead;
-    const std::uint16_t* P = x.P;
+    constexpr std::int64_t bytes = W * (Halves ? sizeof(std::uint16_t) : sizeof(float));
+    const char* const rows = static_cast<const char*>(x.P);
     const double inverse_largest = 1 / M.largest_pivot;
     V sum{};
     for (std::int64_t i = first; i < last; ++i) {
@@ -57,7 +70,7 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
         const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
             V flow[4] = {};  // four sums, so that additions need not wait for each other
             const auto add = [&](std::int64_t at, V& into) __attribute__((always_inline)) {
-                const V p = load_halves<W>(P + std::int64_t{ends[at]} * W);
+                const V p = load_direction<W, Halves>(x.P, ends[at]);
                 if constexpr (Weighted) {
                     into += static_cast<float>(M.graph.weights[at] * inverse_largest) * p;
                 } else {
@@ -67,13 +80,13 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
             for (; e + 4 <= e1; e += 4) {
                 if (e + 4 < stop) {
                     for (int k = 0; k < 4; ++k) {
-                        __builtin_prefetch(P + std::int64_t{ends[e + ahead + k]} * W);
+                        __builtin_prefetch(rows + bytes * ends[e + ahead + k]);
                     }
                 }
                 for (int k = 0; k < 4; ++k) add(e + k, flow[k]);
             }
             for (; e < e1; ++e) {
-                if (e < stop) __builtin_prefetch(P + std::int64_t{ends[e + ahead]} * W);
+                if (e < stop) __builtin_prefetch(rows + bytes * ends[e + ahead]);
                 add(e, flow[0]);
             }
             return (flow[0] + flow[1]) + (flow[2] + flow[3]);
@@ -82,17 +95,17 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
         if (start[i + 1] - start[i] <= hub) {
             total = sum_of(start[i], start[i + 1]);
         } else {  // in float alone, the rounding of so many terms would soon be all that is left
-            Vec<double, W> all{};
+            Row<double, W> all;
             for (std::int64_t e = start[i]; e < start[i + 1]; e += hub) {
                 const std::int64_t e1 = e + hub < start[i + 1] ? e + hub : start[i + 1];
-                all += as<double, W>(sum_of(e, e1));
+                all += as<double>(sum_of(e, e1));
             }
-            total = as<float, W>(all);
+            total = as<float>(all);
         }
-        if constexpr (!Weighted) total *= static_cast<float>(inverse_largest);
+        if constexpr (!Weighted) total = static_cast<float>(inverse_largest) * total;
         // Peeled nodes are at 0 in P: what they do is in the pivot.
-        const V p = load_halves<W>(P + i * W);
-        const V v = p - total * (1 / M.mass[i]);
+        const V p = load_direction<W, Halves>(x.P, i);
+        const V v = p - (1 / M.mass[i]) * total;
         store_lanes<float, W>(x.V + i * x.lanes, v, x.lanes);
         sum += M.mass[i] * p * v;
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
@@ -103,7 +116,7 @@ void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64
 template <int W>
 void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64_t first,
              std::int64_t last, double* dots, float* levels, float* largest) {
-    using V = Vec<float, W>;
+    using V = Row<float, W>;
     const V step = load_row<float, W>(alpha);
     // What turns a residual in units of the pivot into one in units of the gauge; at parents of
     // peeled nodes, whose pivots are less than (1 + τ) d, a little more than that.
@@ -130,15 +143,15 @@ void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
     flush<W>(sum, dots, x.lanes);
-    std::memcpy(levels, &worst, sizeof worst);
-    std::memcpy(largest, &most, sizeof most);
+    store_row(levels, worst);
+    store_row(largest, most);
     levels[max_width] = worst_hidden;
 }
 
 template <int W>
 void dot(const Operator& M, const Vectors& x, const float* from, std::int64_t first,
          std::int64_t last, double* dots, float* largest) {
-    using V = Vec<float, W>;
+    using V = Row<float, W>;
     V sum{}, most = load_row<float, W>(largest);
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] != moving) continue;
@@ -149,7 +162,7 @@ void dot(const Operator& M, const Vectors& x, const float* from, std::int64_t fi
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
     flush<W>(sum, dots, x.lanes);
-    std::memcpy(largest, &most, sizeof most);
+    store_row(largest, most);
 }
 
 template <int G>
@@ -166,20 +179,20 @@ void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane
         std::memcpy(at(k), &v, sizeof v);
     }
     for (std::int64_t k = 0; k < C.n; ++k) {
-        V own = load_row<float, G>(at(k));
+        V own = load<float, G>(at(k));
         for (std::int64_t e = C.start[k]; e < C.start[k + 1]; ++e) {
             if (e < stop) __builtin_prefetch(at(C.rows[e + rows_ahead]), 1);
-            const V below = load_row<float, G>(at(C.rows[e])) + C.shares[e] * own;
+            const V below = load<float, G>(at(C.rows[e])) + C.shares[e] * own;
             std::memcpy(at(C.rows[e]), &below, sizeof below);
         }
         own *= C.inverse_pivots[k];
         std::memcpy(at(k), &own, sizeof own);
     }
     for (std::int64_t k = C.n; k-- > 0;) {
-        V own[2] = {load_row<float, G>(at(k)), V{}};
+        V own[2] = {load<float, G>(at(k)), V{}};
         for (std::int64_t e = C.start[k]; e < C.start[k + 1]; ++e) {
             if (e >= rows_ahead) __builtin_prefetch(at(C.rows[e - rows_ahead]));
-            own[e & 1] += C.shares[e] * load_row<float, G>(at(C.rows[e]));
+            own[e & 1] += C.shares[e] * load<float, G>(at(C.rows[e]));
         }
         const V v = own[0] + own[1];
         std::memcpy(at(k), &v, sizeof v);
@@ -188,28 +201,27 @@ void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane
     }
 }
 
-template <class T, int W>
+template <class T, int W, bool Halves>
 void advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
              double* h, const double* step, const float* beta, const float* stored,
              std::int64_t first, std::int64_t last, double* dots) {
-    using V = Vec<float, W>;
-    Vec<T, W> along{};
-    for (int l = 0; l < W; ++l) along[l] = static_cast<T>(step[l]);
+    using V = Row<float, W>;
+    const auto along = convert<T, W>(step);
     const V keep = load_row<float, W>(beta), unit = load_row<float, W>(stored);
     V sum{};
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] != moving) continue;
-        const V p = load_halves<W>(x.P + i * W);
+        const V p = load_direction<W, Halves>(x.P, i);
         if (X.count > 0) {
             T* row = X.first + i * X.stride;
-            const Vec<T, W> t = load_lanes<T, W>(row, X.count) + along * as<T, W>(p);
+            const auto t = load_lanes<T, W>(row, X.count) + along * as<T>(p);
             store_lanes<T, W>(row, t, X.count);
         }
         if (h) h[i] += step[x.columns] * static_cast<double>(p[x.columns]);
         const V next = load_lanes<float, W>(from + i * x.lanes, x.lanes) + keep * p;
-        store_halves<W>(x.P + i * W, unit * next);
+        store_direction<W, Halves>(x.P, i, unit * next);
         const V z = load_lanes<float, W>(x.Z + i * x.lanes, x.lanes);
-        sum += M.mass[i] * z * load_halves<W>(x.P + i * W);
+        sum += M.mass[i] * z * load_direction<W, Halves>(x.P, i);
         if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
     }
     flush<W>(sum, dots, x.lanes);
@@ -217,37 +229,21 @@ void advance(const Operator& M, const Vectors& x, const float* from, const Colum
 
 // --- the certificate's residual, in double --------------------------------------------------------
 
-// Up to 16 doubles as pieces that fit registers.
+// Of floats, the whole row; of doubles, so many lanes.
 template <int W>
-struct Doubles {
-    static constexpr int per = W < 8 ? W : 8, pieces = W / per;
-    using V = Vec<double, per>;
-    V v[pieces] = {};
-
-    // Of floats, the whole row; of doubles, so many lanes.
-    static Doubles of(const float* row, int) {
-        Doubles d;
-        for (int k = 0; k < pieces; ++k) {
-            d.v[k] = as<double, per>(load_row<float, per>(row + k * per));
-        }
-        return d;
-    }
-    static Doubles of(const double* row, int lanes) {
-        Doubles d;
-        for (int k = 0; k < pieces; ++k) {
-            d.v[k] = load_lanes<double, per>(row + k * per, lanes - k * per);
-        }
-        return d;
-    }
-    double operator[](int lane) const { return v[lane / per][lane % per]; }
-};
+inline Row<double, W> doubles(const float* row, int) {
+    return convert<double, W>(row);
+}
+template <int W>
+inline Row<double, W> doubles(const double* row, int lanes) {
+    return load_lanes<double, W>(row, lanes);
+}
 
 // Rows of X are those of P, packed (T = float), or of X itself (double).
 template <class T, int W, bool Weighted>
 void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::int64_t last,
               Imbalance& found) {
-    using D = Doubles<W>;
-    using V = typename D::V;
+    using D = Row<double, W>;
     constexpr double unit_roundoff = 0x1p-53;
     const std::int64_t* start = M.graph.start;
     const std::int32_t* ends = M.graph.ends;
@@ -256,10 +252,10 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
     const T* X = task.X;
     const std::int64_t stride = sizeof(T) == 4 ? W : task.stride;
     const int count = task.count;  // with the lane of h, if that is packed, too
-    const D largest = Doubles<W>::of(task.largest, W);
-    const D inverse_scale = Doubles<W>::of(task.inverse_scale, W);
-    D over = Doubles<W>::of(found.over, W), under = Doubles<W>::of(found.under, W);
-    D most = Doubles<W>::of(found.rounding, W), by_degree;
+    const D largest = load_row<double, W>(task.largest);
+    const D inverse_scale = load_row<double, W>(task.inverse_scale);
+    D over = load_row<double, W>(found.over), under = load_row<double, W>(found.under);
+    D most = load_row<double, W>(found.rounding), by_degree;
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] == held) continue;
         D flow;
@@ -269,11 +265,9 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
                 __builtin_prefetch(row);
                 if (sizeof(T) == 8 && W > 4) __builtin_prefetch(row + count - 1);
             }
-            const D t = D::of(X + ends[e] * stride, count);
-            for (int k = 0; k < D::pieces; ++k) {
-                if constexpr (Weighted) flow.v[k] += M.graph.weights[e] * t.v[k];
-                else flow.v[k] += t.v[k];
-            }
+            const D t = doubles<W>(X + ends[e] * stride, count);
+            if constexpr (Weighted) flow += M.graph.weights[e] * t;
+            else flow += t;
         }
         // The sum of N terms, in any order, is off by at most N u times the sum of their sizes:
         // the sum itself if all have one sign, else at most d times the largest. The degree is
@@ -282,30 +276,25 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         const double terms = static_cast<double>(start[i + 1] - start[i] + 8);
         const double unit = 1.01 * unit_roundoff * terms / g;
         const double by_g = 1 / g, by_d = 1 / d, by_pivot = 1 / (M.mass[i] * M.largest_pivot);
-        const D t = D::of(X + i * stride, count);
-        for (int k = 0; k < D::pieces; ++k) {
-            V r = flow.v[k] - keep * t.v[k];
-            V sizes = task.one_sign ? flow.v[k] + keep * t.v[k] : (d + keep) * largest.v[k];
-            if (task.packed_h && (count - 1) / D::per == k) {
-                r[(count - 1) % D::per] += g;
-                sizes[(count - 1) % D::per] += g;
-            }
-            const V rounding = unit * sizes;
-            const V size = by_g * r;
-            over.v[k] = larger_or_nan(over.v[k], size + rounding);
-            under.v[k] = larger_or_nan(under.v[k], rounding - size);
-            most.v[k] = larger_or_nan(most.v[k], rounding);
-            by_degree.v[k] = larger_or_nan(by_degree.v[k], by_d * size_of(r));
-            if (task.Z) {
-                const auto z = as<float, D::per>(by_pivot * r * inverse_scale.v[k]);
-                store_lanes<float, D::per>(task.Z + i * task.lanes + k * D::per, z,
-                                           task.Z_lanes - k * D::per);
-            }
+        const D t = doubles<W>(X + i * stride, count);
+        D r = flow - keep * t, sizes = task.one_sign ? flow + keep * t : (d + keep) * largest;
+        if (task.packed_h) {
+            r.add(count - 1, g);
+            sizes.add(count - 1, g);
+        }
+        const D rounding = unit * sizes, size = by_g * r;
+        over = larger_or_nan(over, size + rounding);
+        under = larger_or_nan(under, rounding - size);
+        most = larger_or_nan(most, rounding);
+        by_degree = larger_or_nan(by_degree, by_d * size_of(r));
+        if (task.Z) {
+            const auto z = as<float>(by_pivot * (r * inverse_scale));
+            store_lanes(task.Z + i * task.lanes, z, task.Z_lanes);
         }
     }
-    std::memcpy(found.over, &over, sizeof over);
-    std::memcpy(found.under, &under, sizeof under);
-    std::memcpy(found.rounding, &most, sizeof most);
+    store_row(found.over, over);
+    store_row(found.under, under);
+    store_row(found.rounding, most);
     for (int l = 0; l < count - task.packed_h; ++l) {
         const double b = by_degree[l];
         if (found.relative == found.relative && !(found.relative > b)) found.relative = b;
@@ -326,10 +315,14 @@ int width_for(int lanes) { return lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ?
 
 void any_product(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
                  double* dots) {
-    if (M.graph.weights) {
-        ISOTHERM_BY_WIDTH(x.width, (product<W, true>(M, x, first, last, dots)))
+    if (M.graph.weights && x.halves) {
+        ISOTHERM_BY_WIDTH(x.width, (product<W, true, true>(M, x, first, last, dots)))
+    } else if (M.graph.weights) {
+        ISOTHERM_BY_WIDTH(x.width, (product<W, true, false>(M, x, first, last, dots)))
+    } else if (x.halves) {
+        ISOTHERM_BY_WIDTH(x.width, (product<W, false, true>(M, x, first, last, dots)))
     } else {
-        ISOTHERM_BY_WIDTH(x.width, (product<W, false>(M, x, first, last, dots)))
+        ISOTHERM_BY_WIDTH(x.width, (product<W, false, false>(M, x, first, last, dots)))
     }
 }
 void any_descend(const Operator& M, const Vectors& x, const float* alpha, std::int64_t first,
@@ -348,8 +341,13 @@ template <class T>
 void any_advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
                  double* h, const double* step, const float* beta, const float* stored,
                  std::int64_t first, std::int64_t last, double* dots) {
-    ISOTHERM_BY_WIDTH(
-        x.width, (advance<T, W>(M, x, from, X, h, step, beta, stored, first, last, dots)))
+    if (x.halves) {
+        ISOTHERM_BY_WIDTH(
+            x.width, (advance<T, W, true>(M, x, from, X, h, step, beta, stored, first, last, dots)))
+    } else {
+        ISOTHERM_BY_WIDTH(
+            x.width, (advance<T, W, false>(M, x, from, X, h, step, beta, stored, first, last, dots)))
+    }
 }
 template <class T>
 void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, std::int64_t last,

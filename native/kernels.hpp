@@ -3,7 +3,8 @@
 // Vectors of one descent have up to 16 *lanes*, one per column, side by side in a row per node:
 //   P     rows of `width` numbers (2, 4, 8 or 16), aligned, since it is gathered at random
 //   Z, V  rows of `lanes` floats, only ever streamed
-// P is of half precision: where to go may be rounded, as long as each use of it goes the same way.
+// P is of half precision, or of floats where steps are many: a direction may be rounded, as long as
+// each use of it goes the same way.
 // This header is included by code for several instruction sets: no inline function that a linker
 // could share between them.
 #pragma once
@@ -45,7 +46,8 @@ inline double gauge(const Operator& M, std::int64_t i) {
 }  // namespace
 
 struct Vectors {
-    std::uint16_t* P;
+    void* P;
+    bool halves;  // of which P is, else of floats
     float *Z, *V;
     int width, lanes;
     int columns;  // lanes that are columns of X; one more lane, if any, is that of h

@@ -1,4 +1,4 @@
-// Rows of up to 16 numbers as vectors of the compiler, for the instruction set at hand.
+// Rows of up to 16 numbers in registers of the instruction set at hand.
 #pragma once
 
 #include <cstdint>
@@ -11,194 +11,261 @@
 namespace isotherm {
 namespace {  // each instruction set has its own copy
 
-template <class T, int W>
+template <class T, int N>
 struct VecOf {
-    typedef T type __attribute__((vector_size(sizeof(T) * W)));
+    typedef T type __attribute__((vector_size(sizeof(T) * N)));
 };
-template <class T, int W>
-using Vec = typename VecOf<T, W>::type;
+// N numbers in one register.
+template <class T, int N>
+using Vec = typename VecOf<T, N>::type;
 
-template <class T, int W>
-inline Vec<T, W> load_row(const T* row) {
-    Vec<T, W> v;
-    std::memcpy(&v, row, sizeof v);
+#if defined(__AVX512F__)
+constexpr int register_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int register_bytes = 32;
+#else
+constexpr int register_bytes = 16;
+#endif
+
+// --- one register -------------------------------------------------------------------------------
+
+template <class T, int N>
+inline Vec<T, N> load(const T* from) {
+    Vec<T, N> v;
+    std::memcpy(&v, from, sizeof v);
     return v;
 }
 
-// Rows of half-precision numbers, of a size below 2^15.
-#if defined(__F16C__)
-template <int W>
-inline Vec<float, W> load_halves(const std::uint16_t* row) {
+// The first `count` numbers, if there are so many, at least none: nothing beyond them is touched,
+// since the row may be the last.
+template <class T, int N>
+inline Vec<T, N> load_some(const T* from, int count) {
+    if (count >= N) return load<T, N>(from);
+    Vec<T, N> v{};
 #if defined(__AVX512F__)
-    if constexpr (W == 16) {
-        const auto halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row));
-        return _mm512_maskz_cvtph_ps(0xffff, halves);
-    } else
+    if constexpr (sizeof v == register_bytes) {
+        const auto mask = count <= 0 ? 0u : (1u << count) - 1;
+        if constexpr (sizeof(T) == 4) return _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from);
+        else return _mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from);
+    }
+#elif defined(__AVX2__)
+    if constexpr (sizeof v == register_bytes) {
+        if constexpr (sizeof(T) == 4) {
+            const __m256i order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            return _mm256_maskload_ps(from, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), order));
+        } else {
+            const __m256i order = _mm256_setr_epi64x(0, 1, 2, 3);
+            return _mm256_maskload_pd(from, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), order));
+        }
+    }
 #endif
-    if constexpr (W == 16) {
-        const Vec<float, 8> low = load_halves<8>(row), high = load_halves<8>(row + 8);
-        return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-                                       15);
-    } else if constexpr (W == 8) {
-        return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(row)));
-    } else {
+    for (int l = 0; l < N && l < count; ++l) v[l] = from[l];
+    return v;
+}
+
+template <class T, int N>
+inline void store_some(T* to, Vec<T, N> v, int count) {
+    if (count >= N) {
+        std::memcpy(to, &v, sizeof v);
+        return;
+    }
+#if defined(__AVX512F__)
+    if constexpr (sizeof v == register_bytes) {
+        const auto mask = count <= 0 ? 0u : (1u << count) - 1;
+        if constexpr (sizeof(T) == 4) _mm512_mask_storeu_ps(to, static_cast<__mmask16>(mask), v);
+        else _mm512_mask_storeu_pd(to, static_cast<__mmask8>(mask), v);
+        return;
+    }
+#elif defined(__AVX2__)
+    if constexpr (sizeof v == register_bytes) {
+        if constexpr (sizeof(T) == 4) {
+            const __m256i order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            _mm256_maskstore_ps(to, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), order), v);
+        } else {
+            const __m256i order = _mm256_setr_epi64x(0, 1, 2, 3);
+            _mm256_maskstore_pd(to, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), order), v);
+        }
+        return;
+    }
+#endif
+    for (int l = 0; l < N && l < count; ++l) to[l] = v[l];
+}
+
+// Numbers of half precision, of a size below 2^15.
+template <int N>
+inline Vec<float, N> load_halves(const std::uint16_t* from) {
+#if defined(__F16C__)
+#if defined(__AVX512F__)
+    if constexpr (N == 16) {
+        const auto halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+        return _mm512_maskz_cvtph_ps(0xffff, halves);
+    }
+#endif
+    if constexpr (N == 8) {
+        return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+    } else if constexpr (N <= 4) {
         __m128i halves = _mm_setzero_si128();
-        std::memcpy(&halves, row, W * sizeof *row);
+        std::memcpy(&halves, from, N * sizeof *from);
         const __m128 floats = _mm_cvtph_ps(halves);
-        Vec<float, W> v;
+        Vec<float, N> v;
         std::memcpy(&v, &floats, sizeof v);
         return v;
     }
+#else
+    // The exponent of a half has its bias of 15 where that of a float has 127: shifted into place,
+    // the number is too small by 2^112, subnormal or not.
+    using Bits = Vec<std::uint32_t, N>;
+    const auto halves = __builtin_convertvector((load<std::uint16_t, N>(from)), Bits);
+    const auto size = reinterpret_cast<Vec<float, N>>((halves & 0x7fffu) << 13) * 0x1p112f;
+    return reinterpret_cast<Vec<float, N>>(reinterpret_cast<Bits>(size) | (halves & 0x8000u) << 16);
+#endif
 }
 
-template <int W>
-inline void store_halves(std::uint16_t* row, Vec<float, W> v) {
+template <int N>
+inline void store_halves(std::uint16_t* to, Vec<float, N> v) {
+#if defined(__F16C__)
     constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 #if defined(__AVX512F__)
-    if constexpr (W == 16) {
+    if constexpr (N == 16) {
         const auto halves = _mm512_maskz_cvtps_ph(0xffff, v, nearest);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(row), halves);
-    } else
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), halves);
+    }
 #endif
-    if constexpr (W == 16) {
-        store_halves<8>(row, __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7));
-        store_halves<8>(row + 8, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
-    } else if constexpr (W == 8) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(row), _mm256_cvtps_ph(v, nearest));
-    } else {
+    if constexpr (N == 8) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(v, nearest));
+    } else if constexpr (N <= 4) {
         __m128 floats = _mm_setzero_ps();
         std::memcpy(&floats, &v, sizeof v);
         const __m128i halves = _mm_cvtps_ph(floats, nearest);
-        std::memcpy(row, &halves, W * sizeof *row);
+        std::memcpy(to, &halves, N * sizeof *to);
     }
-}
 #else
-// The exponent of a half has its bias of 15 where that of a float has 127: shifted into place, the
-// number is too small by 2^112, subnormal or not.
-template <int W>
-inline Vec<float, W> load_halves(const std::uint16_t* row) {
-    const auto halves = __builtin_convertvector((load_row<std::uint16_t, W>(row)),
-                                                Vec<std::uint32_t, W>);
-    const auto size = reinterpret_cast<Vec<float, W>>((halves & 0x7fffu) << 13) * 0x1p112f;
-    return reinterpret_cast<Vec<float, W>>(reinterpret_cast<Vec<std::uint32_t, W>>(size) |
-                                           (halves & 0x8000u) << 16);
-}
-
-template <int W>
-inline void store_halves(std::uint16_t* row, Vec<float, W> v) {
-    using Bits = Vec<std::uint32_t, W>;
+    using Bits = Vec<std::uint32_t, N>;
     const Bits sign = reinterpret_cast<Bits>(v) & 0x80000000u;
-    const auto size = reinterpret_cast<Vec<float, W>>(reinterpret_cast<Bits>(v) ^ sign);
+    const auto size = reinterpret_cast<Vec<float, N>>(reinterpret_cast<Bits>(v) ^ sign);
     const auto bits = reinterpret_cast<Bits>(size * 0x1p-112f);
     const Bits rounded = (bits + 0xfffu + (bits >> 13 & 1u)) >> 13;  // to nearest, ties to even
-    const auto halves = __builtin_convertvector(rounded | sign >> 16, Vec<std::uint16_t, W>);
-    std::memcpy(row, &halves, sizeof halves);
+    const auto halves = __builtin_convertvector(rounded | sign >> 16, Vec<std::uint16_t, N>);
+    std::memcpy(to, &halves, sizeof halves);
+#endif
 }
-#endif
 
-// A register with its masks: piece k of a row has `per` numbers, of which `count` are wanted.
-#if defined(__AVX512F__)
-template <class T>
-struct Piece {
-    static constexpr int bytes = 64, per = bytes / sizeof(T);
-    static unsigned mask(int count) {
-        return count <= 0 ? 0u : count >= per ? (1u << per) - 1 : (1u << count) - 1;
-    }
-    static auto load(const float* p, int count) {
-        return _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask(count)), p);
-    }
-    static auto load(const double* p, int count) {
-        return _mm512_maskz_loadu_pd(static_cast<__mmask8>(mask(count)), p);
-    }
-    static void store(float* p, int count, __m512 v) {
-        _mm512_mask_storeu_ps(p, static_cast<__mmask16>(mask(count)), v);
-    }
-    static void store(double* p, int count, __m512d v) {
-        _mm512_mask_storeu_pd(p, static_cast<__mmask8>(mask(count)), v);
-    }
-};
-#elif defined(__AVX2__)
-template <class T>
-struct Piece {
-    static constexpr int bytes = 32, per = bytes / sizeof(T);
-    static __m256i mask(const float*, int count) {
-        return _mm256_cmpgt_epi32(_mm256_set1_epi32(count),
-                                  _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    }
-    static __m256i mask(const double*, int count) {
-        return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
-    }
-    static auto load(const float* p, int count) { return _mm256_maskload_ps(p, mask(p, count)); }
-    static auto load(const double* p, int count) { return _mm256_maskload_pd(p, mask(p, count)); }
-    static void store(float* p, int count, __m256 v) { _mm256_maskstore_ps(p, mask(p, count), v); }
-    static void store(double* p, int count, __m256d v) {
-        _mm256_maskstore_pd(p, mask(p, count), v);
-    }
-};
-#else
-template <class T>
-struct Piece {
-    static constexpr int bytes = 1 << 20;  // none: numbers are taken one by one
-};
-#endif
+// --- a row --------------------------------------------------------------------------------------
 
-// The first `lanes` numbers (at most W, at least none) of a row that may be the last: nothing
-// beyond them is touched.
+// W numbers in as many registers as it takes.
 template <class T, int W>
-inline Vec<T, W> load_lanes(const T* row, int lanes) {
-    if (lanes == W) return load_row<T, W>(row);
-    Vec<T, W> v{};
-    if constexpr (sizeof v % Piece<T>::bytes == 0) {
-        constexpr int per = Piece<T>::per;
-        for (int part = 0; part < W / per; ++part) {
-            const auto piece = Piece<T>::load(row + part * per, lanes - part * per);
-            std::memcpy(reinterpret_cast<char*>(&v) + part * sizeof piece, &piece, sizeof piece);
-        }
-    } else {
-        for (int l = 0; l < W && l < lanes; ++l) v[l] = row[l];
+struct Row {
+    static constexpr int all = W * static_cast<int>(sizeof(T));
+    static constexpr int per = all <= register_bytes ? W : register_bytes / static_cast<int>(sizeof(T));
+    static constexpr int parts = W / per;
+    Vec<T, per> part[parts] = {};
+
+    T operator[](int l) const { return part[l / per][l % per]; }
+    void add(int l, T x) { part[l / per][l % per] += x; }
+
+    Row& operator+=(const Row& b) {
+        for (int k = 0; k < parts; ++k) part[k] += b.part[k];
+        return *this;
     }
-    return v;
-}
+    friend Row operator+(Row a, const Row& b) { return a += b; }
+    friend Row operator-(Row a, const Row& b) {
+        for (int k = 0; k < parts; ++k) a.part[k] -= b.part[k];
+        return a;
+    }
+    friend Row operator*(Row a, const Row& b) {
+        for (int k = 0; k < parts; ++k) a.part[k] *= b.part[k];
+        return a;
+    }
+    friend Row operator*(T x, Row a) {
+        for (int k = 0; k < parts; ++k) a.part[k] *= x;
+        return a;
+    }
+};
 
 template <class T, int W>
-inline void store_lanes(T* row, Vec<T, W> v, int lanes) {
-    if (lanes == W) {
-        std::memcpy(row, &v, sizeof v);
-        return;
+inline Row<T, W> load_row(const T* from) {
+    Row<T, W> row;
+    std::memcpy(row.part, from, sizeof row.part);
+    return row;
+}
+template <class T, int W>
+inline void store_row(T* to, const Row<T, W>& row) {
+    std::memcpy(to, row.part, sizeof row.part);
+}
+
+// The first `lanes` numbers, at most W.
+template <class T, int W>
+inline Row<T, W> load_lanes(const T* from, int lanes) {
+    using R = Row<T, W>;
+    R row;
+    for (int k = 0; k < R::parts; ++k) {
+        row.part[k] = load_some<T, R::per>(from + k * R::per, lanes - k * R::per);
     }
-    if constexpr (sizeof v % Piece<T>::bytes == 0) {
-        constexpr int per = Piece<T>::per;
-        for (int part = 0; part < W / per; ++part) {
-            auto piece = Piece<T>::load(row, 0);
-            std::memcpy(&piece, reinterpret_cast<const char*>(&v) + part * sizeof piece,
-                        sizeof piece);
-            Piece<T>::store(row + part * per, lanes - part * per, piece);
-        }
+    return row;
+}
+template <class T, int W>
+inline void store_lanes(T* to, const Row<T, W>& row, int lanes) {
+    using R = Row<T, W>;
+    for (int k = 0; k < R::parts; ++k) {
+        store_some<T, R::per>(to + k * R::per, row.part[k], lanes - k * R::per);
+    }
+}
+
+template <int W>
+inline Row<float, W> load_row_of_halves(const std::uint16_t* from) {
+    using R = Row<float, W>;
+    R row;
+    for (int k = 0; k < R::parts; ++k) row.part[k] = load_halves<R::per>(from + k * R::per);
+    return row;
+}
+template <int W>
+inline void store_row_of_halves(std::uint16_t* to, const Row<float, W>& row) {
+    using R = Row<float, W>;
+    for (int k = 0; k < R::parts; ++k) store_halves<R::per>(to + k * R::per, row.part[k]);
+}
+
+// The same numbers as another type; `from` has W of them.
+template <class To, int W, class From>
+inline Row<To, W> convert(const From* from) {
+    using R = Row<To, W>;
+    R row;
+    for (int k = 0; k < R::parts; ++k) {
+        row.part[k] = __builtin_convertvector((load<From, R::per>(from + k * R::per)),
+                                              Vec<To, R::per>);
+    }
+    return row;
+}
+template <class To, class From, int W>
+inline Row<To, W> as(const Row<From, W>& row) {
+    if constexpr (sizeof(To) == sizeof(From)) {
+        return row;
     } else {
-        for (int l = 0; l < W && l < lanes; ++l) row[l] = v[l];
+        From numbers[W];
+        store_row(numbers, row);
+        return convert<To, W>(numbers);
     }
 }
 
-template <class To, int W, class V>
-inline Vec<To, W> as(V v) {
-    return __builtin_convertvector(v, Vec<To, W>);
-}
-
-template <class V>
-inline V larger(V a, V b) {
-    return a > b ? a : b;
+template <class T, int W>
+inline Row<T, W> larger(Row<T, W> a, const Row<T, W>& b) {
+    for (int k = 0; k < a.parts; ++k) a.part[k] = a.part[k] > b.part[k] ? a.part[k] : b.part[k];
+    return a;
 }
 
 // The same for proofs, which must not lose a NaN on either side.
-template <class V>
-inline V larger_or_nan(V a, V b) {
-    const V r = a > b ? a : b;
-    return a != a ? a : r;
+template <class T, int W>
+inline Row<T, W> larger_or_nan(Row<T, W> a, const Row<T, W>& b) {
+    for (int k = 0; k < a.parts; ++k) {
+        const auto x = a.part[k], y = x > b.part[k] ? x : b.part[k];
+        a.part[k] = x != x ? x : y;
+    }
+    return a;
 }
 
-template <class V>
-inline V size_of(V v) {
-    return v < 0 ? -v : v;
+template <class T, int W>
+inline Row<T, W> size_of(Row<T, W> a) {
+    for (int k = 0; k < a.parts; ++k) a.part[k] = a.part[k] < 0 ? -a.part[k] : a.part[k];
+    return a;
 }
 
 }  // namespace

@@ -562,7 +562,7 @@ void what_needs_no_draws_is_factorised_exactly(int threads, const Kernels* kerne
         std::vector<float> Z(s.n * lanes), V(s.n * lanes);
         for (float& z : Z) z = static_cast<float>(dice.uniform());
         Buffer<float> room;
-        const Vectors x{nullptr, Z.data(), V.data(), max_width, lanes, lanes, false};
+        const Vectors x{nullptr, false, Z.data(), V.data(), max_width, lanes, lanes, false};
         for (int twice = 0; twice < 2; ++twice) factor.solve(x, M, *kernels, threads, room);
         for (int l = 0; l < lanes; ++l) {
             const Doubles y =

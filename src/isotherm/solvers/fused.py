@@ -137,7 +137,7 @@ class FusedConjugateGradient:
                 self._settle(X, block)
                 self._weigh(X, block)
             yield self._likely()
-            pace, reach = Pace(), self._reach(X, block, tol)
+            pace, reach = Pace(), self._reach(block)
             while self.steps_left[block] > 0 and not self._likely(block) <= AIM * tol:
                 self.steps_left[block] -= 1
                 self.fresh.discard(block)
@@ -155,7 +155,7 @@ class FusedConjugateGradient:
                     break  # more digits are needed
                 self._settle(X, block)
                 self._weigh(X, block)
-                reach = self._reach(X, block, tol)
+                reach = self._reach(block)
 
     def _descent(self, block: Block) -> Any:
         if block not in self.descents:
@@ -172,10 +172,8 @@ class FusedConjugateGradient:
         for descent in self.descents.values():
             descent.precondition(self.factor)
 
-    def _reach(self, X: NDArray[Any], block: Block, tol: float) -> float:
+    def _reach(self, block: Block) -> float:
         """The level below which float32 gets no farther without a fresh residual."""
-        if X.dtype == np.float32 and tol >= FLOAT32_TOL:
-            return 0.0
         levels = self.levels[self._columns(block)]
         start = float(levels.max()) if np.isfinite(levels).all() else float(self.scale.max())
         return FLOAT32_REACH * start

@@ -1,0 +1,133 @@
+"""The tables of docs/performance.md, from results/benchmarks: ``python -m benchmarks.tables``.
+
+Each stands between ``<!-- table: NAME -->`` and ``<!-- end -->``; the words around it are written
+by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.measure import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = ROOT / "docs" / "performance.md"
+STOPS = {"labels": "all labels certified", "tolerance": "temperatures to 1e-4"}
+
+Row = dict[str, Any]
+# The rows that are shown, and a column for each heading.
+TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]] = {
+    "equilibrium_beats_ten_sweeps": (
+        lambda row: row["graph"] in ("block model", "R-MAT"),
+        {
+            "graph": lambda row: row["graph"],
+            "stop": lambda row: STOPS[row["stop"]],
+            "isotherm": lambda row: f"{row['ours_s']:.2f} s",
+            "ten sweeps": lambda row: f"{row['sweeps_s']:.2f} s",
+            "ratio": lambda row: f"**{row['ratio']:.1f}**",
+            "steps": lambda row: str(row["steps"]),
+            "proven error": lambda row: f"{row['proven_error']:.1e}",
+            "true error": lambda row: f"{row['true_error']:.1e}",
+        },
+    ),
+    "same_answer_sooner": (
+        lambda row: True,
+        {
+            "graph": lambda row: row["graph"],
+            "against": lambda row: row["contestant"],
+            "isotherm": lambda row: f"{row['ours_s']:.3g} s" if "ratio" in row else "",
+            "they": lambda row: f"{row['theirs_s']:.3g} s" if "ratio" in row else row["failed"],
+            "ratio": lambda row: f"{row['ratio']:.1f}" if "ratio" in row else "",
+            "our true error": lambda row: f"{row['our_error']:.1e}" if "ratio" in row else "",
+            "theirs": lambda row: f"{row['their_error']:.1e}" if "ratio" in row else "",
+        },
+    ),
+    "cost_grows_linearly": (
+        lambda row: True,
+        {
+            "edges": lambda row: f"{row['edges'] / 1e6:g} M",
+            "nodes": lambda row: f"{row['nodes'] / 1e6:g} M",
+            "build": lambda row: f"{row['build_s']:.2f} s",
+            "label": lambda row: f"{row['fit_s']:.2f} s",
+            "ns per edge": lambda row: f"{row['ns_per_edge']:.0f}",
+            "peak memory": lambda row: f"{row['peak_bytes'] / 2**30:.2f} GiB",
+        },
+    ),
+    "product_near_the_limit": (
+        lambda row: True,
+        {
+            "what": lambda row: row["what"],
+            "graph": lambda row: row.get("graph", ""),
+            "ms": lambda row: f"{row['ms']:.1f}" if "ms" in row else "",
+            "GB/s": lambda row: f"{row['gb_per_s']:.1f}",
+            "of a copy": lambda row: f"{row['of_copy']:.2f}" if "of_copy" in row else "",
+        },
+    ),
+    "factor_beats_plain_steps": (
+        lambda row: True,
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "tol": lambda row: f"{row['tol']:g}",
+            "auto": lambda row: f"{row['auto_s']:.2f} s",
+            "plain steps": lambda row: f"{row['plain_s']:.2f} s",
+            "ratio": lambda row: f"{row['ratio']:.1f}",
+            "steps": lambda row: f"{row['auto_steps']} / {row['plain_steps']}",
+        },
+    ),
+    "a_fit_is_mostly_solving": (
+        lambda row: "rest" in row,
+        {
+            "graph": lambda row: row["graph"],
+            "stop": lambda row: row["stop"],
+            "fit": lambda row: f"{row['fit_s']:.3f} s",
+            "steps": lambda row: f"{row['steps_s']:.3f} s",
+            "all else": lambda row: f"{row['rest']:.0%}",
+        },
+    ),
+    "a_refit_starts_warm": (
+        lambda row: True,
+        {
+            "graph": lambda row: row["graph"],
+            "from nothing": lambda row: f"{row['cold_s']:.2f} s",
+            "warm": lambda row: f"{row['warm_s']:.2f} s",
+            "steps": lambda row: f"{row['cold_steps']} / {row['warm_steps']}",
+        },
+    ),
+    "memory_stays_within_six_arrays": (
+        lambda row: True,
+        {
+            "classes": lambda row: str(row["classes"]),
+            "stop": lambda row: row["stop"],
+            "tol": lambda row: f"{row['tol']:g}",
+            "n × K arrays of float32 at the peak": lambda row: f"{row['arrays']:.1f}",
+        },
+    ),
+}
+
+
+def table(name: str) -> str:
+    """The table of one benchmark, in Markdown."""
+    path = ROOT / "results" / "benchmarks" / f"{name}.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    shown, columns = TABLES[name]
+    lines = [list(columns), ["---"] * len(columns)]
+    lines += [[cell(row) for cell in columns.values()] for row in rows if shown(row)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def filled(page: str) -> str:
+    """The page with all its tables made anew."""
+    return re.sub(
+        r"(<!-- table: (\w+) -->\n).*?(\n<!-- end -->)",
+        lambda found: found[1] + table(found[2]) + found[3],
+        page,
+        flags=re.DOTALL,
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
