@@ -35,7 +35,7 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
         },
     ),
     "same_answer_sooner": (
-        lambda row: True,
+        bool,  # all
         {
             "graph": lambda row: row["graph"],
             "against": lambda row: row["contestant"],
@@ -47,7 +47,7 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
         },
     ),
     "cost_grows_linearly": (
-        lambda row: True,
+        bool,  # all
         {
             "edges": lambda row: f"{row['edges'] / 1e6:g} M",
             "nodes": lambda row: f"{row['nodes'] / 1e6:g} M",
@@ -58,7 +58,7 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
         },
     ),
     "product_near_the_limit": (
-        lambda row: True,
+        bool,  # all
         {
             "what": lambda row: row["what"],
             "graph": lambda row: row.get("graph", ""),
@@ -68,7 +68,7 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
         },
     ),
     "factor_beats_plain_steps": (
-        lambda row: True,
+        bool,  # all
         {
             "graph": lambda row: row["graph"].replace("_", " "),
             "tol": lambda row: f"{row['tol']:g}",
@@ -89,7 +89,7 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
         },
     ),
     "a_refit_starts_warm": (
-        lambda row: True,
+        bool,  # all
         {
             "graph": lambda row: row["graph"],
             "from nothing": lambda row: f"{row['cold_s']:.2f} s",
@@ -98,7 +98,7 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
         },
     ),
     "memory_stays_within_six_arrays": (
-        lambda row: True,
+        bool,  # all
         {
             "classes": lambda row: str(row["classes"]),
             "stop": lambda row: row["stop"],

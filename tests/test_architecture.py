@@ -16,6 +16,7 @@ ORDER = [
     "compiled",
     "graph",
     "labels",
+    "read",
     "dirichlet",
     "engines",
     "solvers",
@@ -23,7 +24,9 @@ ORDER = [
     "classifier",
     "block_model",
     "datasets",
+    "experiments",
     "report",
+    "reproduce",
     "cli",
 ]
 

@@ -35,6 +35,10 @@ class ParameterError(IsothermError, ValueError):
         return cls(f"unknown {kind} {name!r}; choose one of: {', '.join(map(repr, known))}")
 
 
+class DatasetError(IsothermError, OSError):
+    """A data set cannot be had: not downloaded, not what was recorded, not well-formed."""
+
+
 class NotConverged(IsothermError, RuntimeError):
     """The solver stopped before the certificate met the tolerance.
 

@@ -1,0 +1,57 @@
+"""``isotherm datasets``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from isotherm.cli.app import app
+from isotherm.cli.progress import progress_bar
+
+commands = typer.Typer(no_args_is_help=True, help="Graphs with known labels, by name.")
+app.add_typer(commands, name="datasets")
+
+Name = Annotated[str, typer.Argument(help="Name of the data set.")]
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        help="Folder of cached data sets; by default ISOTHERM_DATA or the platform's cache.",
+        file_okay=False,
+    ),
+]
+
+
+@commands.command("list")
+def list_datasets(data: Data = None) -> None:
+    """List the data sets: those that come along, those in the cache, and those to be fetched."""
+    from isotherm.datasets import dataset_names, describe
+    from isotherm.report.terminal import dataset_table
+
+    console = Console()
+    records = [describe(name, data) for name in dataset_names(data)]
+    console.print(dataset_table(records, width=console.width))
+
+
+@commands.command()
+def fetch(name: Name, data: Data = None) -> None:
+    """Download a data set into the cache."""
+    from isotherm.datasets import fetch_dataset
+
+    with progress_bar() as progress:
+        path = fetch_dataset(name, data, progress=progress)
+    Console().print(f"{path}", highlight=False, soft_wrap=True)
+
+
+@commands.command()
+def info(name: Name, data: Data = None) -> None:
+    """Say what a data set is, where it comes from, and what is in it."""
+    from isotherm.datasets import describe, load_dataset
+    from isotherm.report.terminal import dataset_lines
+
+    record = describe(name, data)
+    found = load_dataset(name, data) if record.is_here else None
+    Console().print(dataset_lines(record, found), highlight=False, soft_wrap=True)

@@ -1,0 +1,42 @@
+"""The data sets that are part of the package."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.datasets.packed import Packed
+from isotherm.graph import Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Labelled = tuple[Graph, NDArray[Any]]
+
+FOLDER = files("isotherm") / "data"
+
+
+def karate() -> Labelled:
+    """Zachary's karate club: 34 members, 78 friendships, two factions."""
+    with (FOLDER / "karate_edges.csv").open() as lines:
+        edges = np.loadtxt(lines, dtype=np.int64, delimiter=",", skiprows=1)
+    with (FOLDER / "karate_clubs.csv").open() as lines:
+        clubs = np.loadtxt(lines, dtype=str, delimiter=",", skiprows=1)
+    return Graph.from_edges(edges[:, 0], edges[:, 1]), clubs[:, 1]
+
+
+def debian() -> Labelled:
+    """Debian's packages, by section; made by ``scripts/debian_packages.py``."""
+    packed = Packed.from_bytes((FOLDER / "debian.npz").read_bytes())
+    return packed.graph(), packed.label_array()
+
+
+# How each is loaded, and its file.
+BUNDLED: dict[str, tuple[Callable[[], Labelled], str]] = {
+    "karate": (karate, "karate_edges.csv"),
+    "debian": (debian, "debian.npz"),
+}

@@ -1,0 +1,138 @@
+"""The folder where data sets are kept, and the checksums of what was put there.
+
+A file takes its place whole or not at all. Its SHA-256 is noted in ``checksums.json`` and must
+be the same ever after; a file put there by hand has none and is taken as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from isotherm.datasets.archives import MOST_BYTES
+from isotherm.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VARIABLE = "ISOTHERM_DATA"
+RECORDS = "checksums.json"
+RAW = "raw"  # the folder of the files as they were downloaded
+
+
+class Cache:
+    """A folder of data sets: ``NAME.npz``, what these were made from, and checksums.
+
+    Parameters
+    ----------
+    folder : Path
+        Need not exist before something is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def names(self) -> list[str]:
+        """Names of the data sets that are here, sorted."""
+        return sorted(path.stem for path in self.folder.glob("[!.]*.npz") if path.is_file())
+
+    def path(self, name: str) -> Path:
+        """Where a data set is, or would be."""
+        return self.folder / f"{name}.npz"
+
+    def raw(self, name: str) -> Path:
+        """Where a downloaded file is, or would be."""
+        return self.folder / RAW / name
+
+    def read(self, path: Path) -> bytes:
+        """Contents of a file of the cache, which are those recorded if any are.
+
+        Raises
+        ------
+        DatasetError
+            If the file cannot be read, or is not what it was.
+        """
+        try:
+            with path.open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
+        if len(data) > MOST_BYTES:
+            raise DatasetError(f"{path} is larger than a data set may be ({MOST_BYTES} bytes)")
+        expected, found = self.recorded(path), sha256(data).hexdigest()
+        if expected not in (None, found):
+            raise DatasetError(
+                f"{path} is not what it was: its SHA-256 was {expected} and is {found}; delete "
+                "the file to fetch it anew"
+            )
+        return data
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a file and record its checksum."""
+        with replacing(path) as file:
+            file.write(data)
+            self.record(path, sha256(data).hexdigest())
+
+    def recorded(self, path: Path) -> str | None:
+        """The checksum recorded for a file."""
+        return self._records().get(self._key(path))
+
+    def record(self, path: Path, checksum: str | None) -> None:
+        """Record the checksum of a file; None forgets it."""
+        records = self._records() | {self._key(path): checksum}
+        known = {key: value for key, value in sorted(records.items()) if value is not None}
+        with replacing(self.folder / RECORDS) as file:
+            file.write(json.dumps(known, indent=1).encode() + b"\n")
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+    def _records(self) -> dict[str, str]:
+        path = self.folder / RECORDS
+        try:
+            records = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (ValueError, OSError) as error:
+            raise DatasetError(f"cannot read the checksums in {path}: {error}") from None
+        if not isinstance(records, dict) or not all(isinstance(c, str) for c in records.values()):
+            raise DatasetError(f"{path} does not hold checksums by file name")
+        return records
+
+
+def find_cache(data_home: str | os.PathLike[str] | None = None) -> Cache | None:
+    """The cache in `data_home`, in ISOTHERM_DATA, or in the platform's place for such things.
+
+    None if that place is not known, which is where pooch is not installed.
+    """
+    chosen = data_home or os.environ.get(VARIABLE)
+    if not chosen:
+        try:
+            import pooch
+        except ImportError:
+            return None
+        chosen = pooch.os_cache("isotherm")
+    return Cache(Path(chosen).expanduser())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of `path` at the end, or, after an error, leaves nothing."""
+    missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("xb") as file:
+            yield file
+        part.replace(path)
+    except BaseException:  # an interrupt too
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+            for folder in missing:
+                folder.rmdir()  # fails, as it should, where somebody else uses it by now
+        raise

@@ -1,0 +1,177 @@
+"""Packed: a graph with labels as the arrays of one file, and their checks.
+
+The format of the cache and of the bundled file: a ``.npz`` with
+
+- ``indptr``, ``indices``: the symmetric 0/1 adjacency matrix in CSR form, self loops kept;
+- ``labels``: the class number of each node, −1 where unknown;
+- ``names`` (optional): the name of each node, strings;
+- ``label_names`` (optional): the name of each class, strings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from isotherm.datasets.arrays import check_pointers, read_npz, write_npz
+from isotherm.errors import DatasetError
+from isotherm.graph import Graph
+from isotherm.labels import UNKNOWN, decode_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NEEDED = ("indptr", "indices", "labels")
+_OPTIONAL = ("names", "label_names")
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A graph with labels, as arrays that agree with each other.
+
+    Attributes
+    ----------
+    adjacency : scipy.sparse.csr_array of shape (n, n)
+        Symmetric, all entries 1, sorted.
+    labels : int64 array of shape (n,)
+        −1 is unknown.
+    names : str array of shape (n,) or None
+    label_names : str array of shape (K,) or None
+
+    Raises
+    ------
+    DatasetError
+        If they do not agree.
+    """
+
+    adjacency: sparse.csr_array
+    labels: NDArray[np.int64]
+    names: NDArray[np.str_] | None = None
+    label_names: NDArray[np.str_] | None = None
+
+    def __post_init__(self) -> None:
+        n = self.adjacency.shape[0]
+        if self.labels.shape != (n,) or self.labels.min(initial=0) < UNKNOWN:
+            raise DatasetError(
+                f"'labels' must be {n} numbers from -1 on, not an array of shape "
+                f"{self.labels.shape} from {self.labels.min(initial=0)} on"
+            )
+        if self.names is not None:
+            _check_strings("names", self.names)
+            if len(self.names) != n:
+                raise DatasetError(f"{len(self.names)} 'names' for {n} nodes")
+        if self.label_names is not None:
+            _check_strings("label_names", self.label_names)
+            most = int(self.labels.max(initial=UNKNOWN))
+            if most >= len(self.label_names):
+                raise DatasetError(f"label {most}, but only {len(self.label_names)} 'label_names'")
+
+    @classmethod
+    def from_edges(
+        cls,
+        n_nodes: int,
+        source: NDArray[np.int64],
+        target: NDArray[np.int64],
+        *,
+        labels: NDArray[np.int64],
+        **names: Any,
+    ) -> Packed:
+        """From the two ends of each edge, in any direction, more than once or not.
+
+        Raises
+        ------
+        DatasetError
+            If an edge leads outside 0 … n − 1, or the arrays do not agree.
+
+        Examples
+        --------
+        >>> pair = Packed.from_edges(2, np.array([0]), np.array([1]), labels=np.array([0, 1]))
+        >>> pair.adjacency.toarray().tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """
+        if len(labels) != n_nodes:  # before there is room for as many nodes as the file claims
+            raise DatasetError(f"{len(labels)} labels for {n_nodes} nodes")
+        ends = np.concatenate([source, target]), np.concatenate([target, source])
+        if len(source) and not 0 <= ends[0].min() <= ends[0].max() < n_nodes:
+            raise DatasetError(f"an edge leads outside the nodes 0 … {n_nodes - 1}")
+        whole = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(n_nodes, n_nodes)).tocsr()
+        whole.data[:] = 1.0
+        return cls(whole, labels, **names)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Packed:
+        """From the contents of a file.
+
+        Raises
+        ------
+        DatasetError
+            Saying what is wrong with it.
+        """
+        arrays = read_npz(data, (*_NEEDED, *_OPTIONAL))
+        for key in _NEEDED:
+            if key not in arrays:
+                raise DatasetError(f"no array {key!r} (it needs {', '.join(_NEEDED)})")
+            if arrays[key].ndim != 1 or arrays[key].dtype.kind not in "iu":
+                dtype, shape = arrays[key].dtype, arrays[key].shape
+                raise DatasetError(f"{key!r} must be whole numbers, not {dtype} of shape {shape}")
+        adjacency = _checked_matrix(arrays["indptr"], arrays["indices"])
+        names = (arrays.get(key) for key in _OPTIONAL)
+        return cls(adjacency, arrays["labels"].astype(np.int64), *names)
+
+    def to_bytes(self, *, small: bool = False) -> bytes:
+        """The contents of a file; `small` takes more work to pack."""
+        n_labels = int(self.labels.max(initial=0)) + 1
+        arrays = {
+            "indptr": self.adjacency.indptr.astype(np.int32),
+            "indices": self.adjacency.indices.astype(np.int32),
+            "labels": self.labels.astype(np.int8 if n_labels <= 128 else np.int32),
+            "names": self.names,
+            "label_names": self.label_names,
+        }
+        given = {key: array for key, array in arrays.items() if array is not None}
+        return write_npz(given, small=small)
+
+    def graph(self) -> Graph:
+        """The graph; its node ids are the names, where there are names and all differ."""
+        if self.names is None or len(np.unique(self.names)) != len(self.names):
+            return Graph.from_matrix(self.adjacency)
+        return Graph.from_matrix(self.adjacency, nodes=self.names)
+
+    def label_array(self) -> NDArray[Any]:
+        """The labels by name, where classes have names and all differ; else their numbers."""
+        classes = self.label_names
+        if classes is None or len(np.unique(classes)) != len(classes):
+            return self.labels
+        return decode_labels(self.labels, classes)
+
+
+def _check_strings(key: str, array: NDArray[Any]) -> None:
+    if array.ndim != 1 or array.dtype.kind != "U":
+        raise DatasetError(f"{key!r} must be strings, not {array.dtype} of shape {array.shape}")
+
+
+def _checked_matrix(indptr: NDArray[Any], indices: NDArray[Any]) -> sparse.csr_array:
+    """The adjacency matrix, if the two arrays are one."""
+    n = len(indptr) - 1
+    start = check_pointers(indptr)
+    if start[-1] != len(indices):
+        raise DatasetError(
+            f"'indptr' ends in {start[-1]}, but 'indices' has {len(indices)} entries"
+        )
+    if len(indices) and not 0 <= indices.min() <= indices.max() < n:
+        raise DatasetError(f"'indices' must be in 0 … {n - 1}")
+    parts = (np.ones(len(indices)), indices.astype(np.int32), start.astype(np.int32))
+    matrix = sparse.csr_array(parts, shape=(n, n))
+    matrix.sum_duplicates()
+    if matrix.nnz != len(indices):
+        raise DatasetError("the adjacency matrix has an entry twice")
+    mirror = matrix.T.tocsr()
+    mirror.sort_indices()
+    if not np.array_equal(matrix.indptr, mirror.indptr) or not np.array_equal(
+        matrix.indices, mirror.indices
+    ):
+        raise DatasetError("the adjacency matrix is not symmetric")
+    return matrix

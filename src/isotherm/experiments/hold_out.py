@@ -1,0 +1,124 @@
+"""Hold-out: some labels are given as seeds, the others are there to score the answer.
+
+The temperatures of a draw are solved for once; each decision and each rule for unreached nodes
+then makes its own labels of them, as `DirichletClassifier` does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.classifier.verdict import judge
+from isotherm.dirichlet import DirichletProblem
+from isotherm.errors import LabelError, NotConverged
+from isotherm.labels import UNKNOWN
+from isotherm.solvers import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from isotherm.graph import Graph
+    from isotherm.solvers import Solution
+    from isotherm.solvers.method import Solver
+
+TOL = 1e-6
+RULES = ("abstain", "zero")
+
+
+def draw_seeds(
+    labels: NDArray[np.intp], fraction: float, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Seeds drawn uniformly among nodes of known label, so many of all nodes.
+
+    Parameters
+    ----------
+    labels : int array of shape (n,)
+        −1 where unknown.
+    fraction : float
+    rng : numpy.random.Generator
+    """
+    known = np.flatnonzero(labels != UNKNOWN)
+    count = max(1, round(fraction * len(labels)))
+    if count >= len(known):
+        raise LabelError(
+            f"{count} seeds of {len(known)} nodes with a known label leave none to score"
+        )
+    return np.sort(rng.choice(known, count, replace=False))
+
+
+def temperatures_of(
+    graph: Graph, labels: NDArray[np.intp], seeds: NDArray[np.intp], solver: str | Solver = "auto"
+) -> tuple[Solution, NDArray[np.intp]]:
+    """Solve the Dirichlet problems of the labels that seeds have.
+
+    Returns
+    -------
+    solution : Solution
+        Whatever was reached: ten sweeps are not meant to be at equilibrium.
+    classes : int array of shape (K,)
+        The label of each column.
+    """
+    classes = np.unique(labels[seeds])
+    values = np.equal.outer(labels[seeds], classes)
+    try:
+        return solve(DirichletProblem(graph, seeds, values), tol=TOL, solver=solver), classes
+    except NotConverged as failure:
+        return failure.solution, classes
+
+
+def predictions(
+    solution: Solution,
+    classes: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    seeds: NDArray[np.intp],
+    *,
+    decisions: Iterable[str],
+    rules: Iterable[str] = ("abstain",),
+) -> Iterator[tuple[str, str, NDArray[np.intp]]]:
+    """Labels of all nodes by each decision and rule; −1 where a node abstains."""
+    codes = np.full(len(labels), UNKNOWN, dtype=np.intp)
+    codes[seeds] = np.searchsorted(classes, labels[seeds])
+    for rule in rules:
+        T: NDArray[Any] = solution.temperatures
+        if rule == "zero":
+            T = np.where(solution.unreached[:, np.newaxis], 0.0, T)
+        for decision in decisions:
+            found = judge(T, solution.certificate, codes, decision=decision, tol=TOL).codes
+            yield decision, rule, np.where(found == UNKNOWN, UNKNOWN, classes[found])
+
+
+def macro_f1(truth: NDArray[np.intp], predicted: NDArray[np.intp]) -> float:
+    """F1 averaged over the classes that there are; an abstention is no answer, so wrong."""
+    from sklearn.metrics import f1_score
+
+    classes = np.unique(truth)
+    return float(f1_score(truth, predicted, labels=classes, average="macro", zero_division=0.0))
+
+
+def scored(
+    graph: Graph,
+    labels: NDArray[np.intp],
+    seeds: NDArray[np.intp],
+    *,
+    decisions: Iterable[str],
+    rules: Iterable[str] = ("abstain",),
+    solver: str | Solver = "auto",
+) -> list[dict[str, Any]]:
+    """Macro-F1 on the free nodes of known label, a row for each decision and rule."""
+    solution, classes = temperatures_of(graph, labels, seeds, solver)
+    free = labels != UNKNOWN
+    free[seeds] = False
+    return [
+        {
+            "decision": decision,
+            "unreached": rule,
+            "macro_f1": macro_f1(labels[free], predicted[free]),
+        }
+        for decision, rule, predicted in predictions(
+            solution, classes, labels, seeds, decisions=decisions, rules=rules
+        )
+    ]

@@ -1,0 +1,155 @@
+"""One protocol for all experiments: cells, random streams, processes, and what was done before.
+
+A *cell* is one repeat of one setting of one experiment. Its random stream depends on the seed, the
+setting and the number of the repeat alone, so that it is the same in any order and in any number of
+processes, and the first repeats of a longer run are those of a shorter one. What a finished cell
+found is kept, see `isotherm.experiments.store`, and not computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+
+    from isotherm.experiments.store import Store
+
+    Rows = list[dict[str, Any]]
+    Progress = Callable[[str, int, int], None]  # what runs, cells done, cells in all
+
+VERSION = 1  # of the experiments' meaning: what was found by another is not used
+AT_ONCE = 10  # cells handed to a process in one go
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One repeat of one setting.
+
+    Attributes
+    ----------
+    experiment : str
+        A module of `isotherm.experiments` with a function ``run(setting, rng)``.
+    setting : dict
+        Numbers and strings only.
+    seed, repeat : int
+    local : dict
+        What `run` needs besides and does not change what it finds: where files lie.
+    """
+
+    experiment: str
+    setting: dict[str, Any]
+    seed: int
+    repeat: int
+    local: dict[str, Any]
+
+    @property
+    def key(self) -> str:
+        """What tells this cell from all others."""
+        parts = [VERSION, self.experiment, self.setting, self.seed, self.repeat]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
+
+    def rng(self) -> np.random.Generator:
+        """The stream of this cell."""
+        text = json.dumps([self.experiment, self.setting], sort_keys=True)
+        setting = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+        return np.random.default_rng([self.seed, setting, self.repeat])
+
+    def run(self) -> Rows:
+        """Find the rows of this cell."""
+        module = import_module(f"isotherm.experiments.{self.experiment}")
+        rows: Rows = module.run({**self.setting, **self.local}, self.rng())
+        return [{**row, "repeat": self.repeat} for row in rows]
+
+
+def cells_of(
+    experiment: str,
+    settings: list[dict[str, Any]],
+    *,
+    repeats: int,
+    seed: int,
+    **local: Any,
+) -> list[Cell]:
+    """All cells of an experiment, setting by setting."""
+    if repeats < 1:
+        raise ParameterError(f"repeats must be at least 1, got {repeats}")
+    if seed < 0:
+        raise ParameterError(f"the seed must be a whole number ≥ 0, got {seed}")
+    return [
+        Cell(experiment, setting, seed, repeat, local)
+        for setting in settings
+        for repeat in range(repeats)
+    ]
+
+
+def run_cells(
+    cells: list[Cell],
+    store: Store,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    what: str = "",
+) -> Rows:
+    """The rows of all cells, in their order; only those not in the store are computed.
+
+    Each cell is in the store as soon as it is done, so that an interrupted run goes on from there.
+    """
+    missing = [cell for cell in cells if cell.key not in store]
+    done = len(cells) - len(missing)
+    if progress is not None:
+        progress(what, done, len(cells))
+    for batch, found in _computed(missing, jobs):
+        for cell, rows in zip(batch, found, strict=True):
+            store.add(cell.key, rows)
+        done += len(batch)
+        if progress is not None:
+            progress(what, done, len(cells))
+    return [row for cell in cells for row in store[cell.key]]
+
+
+def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[list[Cell], list[Rows]]]:
+    batches = [cells[k : k + AT_ONCE] for k in range(0, len(cells), AT_ONCE)]
+    if jobs <= 1 or len(batches) <= 1:
+        for batch in batches:
+            yield batch, _run_batch(batch)
+        return
+    # Spawned, not forked: a fork of a process with threads may hang.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(jobs, len(batches)), mp_context=context, initializer=_prepare)
+    try:
+        running: dict[Future[list[Rows]], list[Cell]] = {}
+        waiting = iter(batches)
+        while True:
+            for batch in waiting:
+                running[pool.submit(_run_batch, batch)] = batch
+                if len(running) >= 2 * jobs:
+                    break
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _prepare() -> None:
+    """One thread, since processes share the processors; an interrupt is the parent's to handle."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run_batch(batch: list[Cell]) -> list[Rows]:
+    return [cell.run() for cell in batch]

@@ -1,0 +1,1 @@
+"""Records → tables, figures and pages. The only place where numbers are formatted for people."""

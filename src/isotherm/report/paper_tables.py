@@ -1,0 +1,154 @@
+"""Rows of the paper's experiments → its tables, with its numbers beside ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from isotherm.experiments.paper import TABLE2, title_of
+from isotherm.experiments.summary import is_close, paper_mean, summarise
+from isotherm.report.figures import NAMES
+from isotherm.report.tables import Table, grouped, mean_and_spread
+
+if TYPE_CHECKING:
+    from isotherm.experiments.summary import Score
+
+OPEN = ("citeseer", "polblogs")  # with unreached nodes, which the paper does not speak of
+
+
+def _missing(missing: list[str]) -> tuple[str, ...]:
+    if not missing:
+        return ()
+    names = ", ".join(title_of(name) for name in missing)
+    advice = "`isotherm datasets info NAME` says where they are to be had."
+    return (f"Not in the cache, and could not be fetched: {names}. {advice}",)
+
+
+def counts(rows: list[dict[str, Any]], missing: list[str]) -> Table:
+    """Table 1."""
+    lines = []
+    for row in rows:
+        line = [title_of(row["dataset"])]
+        for key in ("nodes", "edges", "classes"):
+            theirs = row.get(f"paper_{key}")
+            star = " *" if theirs not in (None, row[key]) else ""
+            line += [f"{row[key]:,}{star}", "–" if theirs is None else f"{theirs:,}"]
+        lines.append(tuple(line))
+    columns = ("data set", "nodes", "paper", "edges", "paper", "classes", "paper")
+    return Table("Table 1: data sets", columns, lines, _missing(missing))
+
+
+def block_table(title: str, rows: list[dict[str, Any]]) -> Table:
+    """The numbers behind the curves of Figures 2 and 3."""
+    lines = []
+    for (panel, ratio), group in grouped(rows, "panel", "ratio").items():
+        by_decision = grouped(group, "decision")
+        cells = [
+            _show(mean_and_spread([row["f1"] for row in some])) for some in by_decision.values()
+        ]
+        lines.append((f"{panel}, ratio {ratio}", *cells))
+    decisions = [NAMES[decision] for (decision,) in grouped(rows, "decision")]
+    return Table(title, ("panel", *decisions), lines)
+
+
+def centering_tables(rows: list[dict[str, Any]], missing: list[str]) -> list[Table]:
+    """Table 2, for each share of seeds, ours beside the paper's."""
+    scores = summarise(rows)
+    tables = []
+    for (fraction,), group in grouped(rows, "seed_fraction").items():
+        lines: list[tuple[str, ...]] = []
+        for dataset, rule in grouped(group, "dataset", "unreached"):
+            plain, centered = (
+                scores[dataset, fraction, decision, rule] for decision in ("plain", "centered")
+            )
+            if rule == "zero" and dataset not in OPEN:
+                continue  # no node is out of reach, or hardly one: the rules agree
+            name = title_of(dataset) + (f", unreached: {rule}" if dataset in OPEN else "")
+            lines.append(
+                (
+                    name,
+                    _beside(dataset, fraction, "plain", plain),
+                    _paper(dataset, fraction, "plain"),
+                    _beside(dataset, fraction, "centered", centered),
+                    _paper(dataset, fraction, "centered"),
+                    f"{centered.mean / plain.mean - 1:+.0%}" if plain.mean else "–",
+                    _paper_variation(dataset, fraction),
+                )
+            )
+        columns = ("data set", "no centering", "paper", "centering", "paper", "variation", "paper")
+        where = " (in the source of the paper only)" if fraction == 0.01 else ""
+        tables.append(
+            Table(f"Table 2, {fraction:.0%} of seeds{where}", columns, lines, _missing(missing))
+        )
+    return tables
+
+
+def decision_tables(rows: list[dict[str, Any]]) -> list[Table]:
+    """The same protocol, every decision; the best mean of a line has an arrow."""
+    scores = summarise(rows)
+    decisions = [decision for (decision,) in grouped(rows, "decision")]
+    tables = []
+    for (fraction,), group in grouped(rows, "seed_fraction").items():
+        lines = []
+        for (dataset,) in grouped(group, "dataset"):
+            found = [scores[dataset, fraction, decision, "abstain"] for decision in decisions]
+            best = max(round(score.mean, 3) for score in found)
+            cells = [
+                f"{_show(score)} {'◂' if round(score.mean, 3) == best else ' '}" for score in found
+            ]
+            lines.append((title_of(dataset), *cells))
+        tables.append(
+            Table(f"Every decision, {fraction:.0%} of seeds", ("data set", *decisions), lines)
+        )
+    return tables
+
+
+def sweep_table(rows: list[dict[str, Any]], swept: list[dict[str, Any]]) -> Table:
+    """What ten sweeps give instead of the equilibrium."""
+    exact, early = summarise(rows), summarise(swept)
+    lines = []
+    for dataset, fraction in grouped(rows, "dataset", "seed_fraction"):
+        cells = []
+        for decision in ("plain", "centered"):
+            key = (dataset, fraction, decision, "abstain")
+            cells += [_show(early[key]), _show(exact[key])]
+            cells.append(f"{exact[key].mean - early[key].mean:+.3f}")
+        lines.append((f"{title_of(dataset)}, {fraction:.0%}", *cells))
+    columns: tuple[str, ...] = ("data set, seeds",)
+    for name in ("no centering", "centering"):
+        columns += (f"{name}, ten sweeps", "equilibrium", "difference")
+    return Table("Ten sweeps and equilibrium", columns, lines)
+
+
+def growth_table(rows: list[dict[str, Any]]) -> Table:
+    """Share of wrong labels, mean over the repeats."""
+    decisions = [decision for (decision,) in grouped(rows, "decision")]
+    lines = []
+    for (degree, n), group in grouped(rows, "degree", "n").items():
+        found = grouped(group, "decision")
+        means = [
+            mean_and_spread([row["error_rate"] for row in found[(decision,)]])[0]
+            for decision in decisions
+        ]
+        lines.append((f"degree {degree}, n = {n:,}", *(f"{mean:.4f}" for mean in means)))
+    return Table("Share of wrong labels", ("model", *decisions), lines)
+
+
+def _show(score: Score | tuple[float, float]) -> str:
+    return f"{score[0]:.3f} ± {score[1]:.3f}"
+
+
+def _beside(dataset: str, fraction: float, decision: str, score: Score) -> str:
+    far = is_close(dataset, fraction, decision, score.mean) is False
+    return _show(score) + (" *" if far else "")
+
+
+def _paper(dataset: str, fraction: float, decision: str) -> str:
+    mean = paper_mean(dataset, fraction, decision)
+    if mean is None:
+        return "–"
+    return f"{mean:.2f} ± {getattr(TABLE2[fraction][dataset], f'{decision}_std'):.2f}"
+
+
+def _paper_variation(dataset: str, fraction: float) -> str:
+    plain, centered = (paper_mean(dataset, fraction, name) for name in ("plain", "centered"))
+    return f"{centered / plain - 1:+.0%}" if plain and centered else "–"
