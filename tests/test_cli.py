@@ -106,3 +106,88 @@ def test_an_error_of_ours_is_one_line_without_a_traceback(monkeypatch, capsys):
         cli.main()
     assert end.value.code == 1
     assert capsys.readouterr().err.strip() == "error: the graph is empty [really]"
+
+
+# --- evaluate and datasets ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two cliques joined by an edge, all labelled."""
+    edges = [(a, b) for part in ("abcde", "vwxyz") for a in part for b in part if a < b]
+    edges.append(("e", "v"))
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in edges))
+    (tmp_path / "labels.tsv").write_text(
+        "node\tlabel\n" + "".join(f"{n}\t{'low' if n < 'm' else 'high'}\n" for n in "abcdevwxyz")
+    )
+    return tmp_path
+
+
+def test_evaluate_scores_every_decision(files):
+    single = files / "runs.csv"
+    result = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
+                 "--seeds", "40%,0.6", "--repeats", "5", "--csv", str(single))  # fmt: skip
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == [
+        "seeds",
+        "centered",
+        "plain",
+        "partial",
+        "mass",
+        "standard",
+        "ratio",
+    ]
+    assert [line.split()[0] for line in lines[1:]] == ["0.4", "0.6"]
+    rows = single.read_text().splitlines()
+    assert rows[0] == "seed_fraction,decision,repeat,macro_f1"
+    assert len(rows) == 1 + 2 * 5 * 6
+    again = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
+                "--seeds", "40%,0.6", "--repeats", "5")  # fmt: skip
+    assert again.stdout == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.csv", "labels.tsv"], "nowhere.csv"),
+        (["edges.csv", "labels.tsv", "--seeds", "many"], "written like 5% or 0.05"),
+        (["edges.csv", "labels.tsv", "--seeds", "100%"], "written like 5% or 0.05"),
+        (["edges.csv", "labels.tsv", "--seeds", "99%"], "leave none to score"),
+        (["labels.tsv", "edges.csv"], "not in the graph"),
+    ],
+)
+def test_evaluate_says_what_is_wrong(files, arguments, said):
+    first, second, *rest = arguments
+    result = run("evaluate", str(files / first), str(files / second), *rest, columns=500)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_datasets_are_listed_and_described(tmp_path):
+    listed = run("datasets", "list", "--data", str(tmp_path))
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert re.search(r"karate\s+comes along", listed.stdout)
+    assert re.search(r"cora\s+to fetch", listed.stdout)
+    here = run("datasets", "info", "karate")
+    assert "34 nodes, 78 edges, 2 classes" in here.stdout
+    there = run("datasets", "info", "cora", "--data", str(tmp_path))
+    assert "in the paper: 2,708 nodes, 5,278 edges, 7 classes" in there.stdout
+    assert "https://" in there.stdout
+    unknown = run("datasets", "info", "atlantis", "--data", str(tmp_path))
+    assert unknown.returncode == 1
+    assert "atlantis" in unknown.stderr
+
+
+@pytest.mark.parametrize("columns", [30, 100])
+def test_lists_fit_the_terminal(tmp_path, columns):
+    lines = run("datasets", "list", "--data", str(tmp_path), columns=columns).stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert len([line for line in lines if " to fetch" in line]) == 8
+
+
+def test_a_bundled_data_set_need_not_be_fetched():
+    result = run("datasets", "fetch", "debian")
+    assert result.stdout.strip().endswith("debian.npz")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
     from isotherm.engines.native import NativeEngine as NativeEngine
+    from isotherm.errors import DatasetError as DatasetError
     from isotherm.errors import GraphError as GraphError
     from isotherm.errors import IsothermError as IsothermError
     from isotherm.errors import LabelError as LabelError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from isotherm.errors import ParameterError as ParameterError
     from isotherm.errors import UnknownNode as UnknownNode
     from isotherm.graph import Graph as Graph
+    from isotherm.read import read_graph as read_graph
+    from isotherm.read import read_labels as read_labels
     from isotherm.solvers import ConjugateGradient as ConjugateGradient
     from isotherm.solvers import Direct as Direct
     from isotherm.solvers import Elimination as Elimination
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 _HOME = {
     "BlockModel": "block_model",
     "ConjugateGradient": "solvers",
+    "DatasetError": "errors",
     "Direct": "solvers",
     "DirichletClassifier": "classifier",
     "DirichletProblem": "dirichlet",
@@ -48,6 +52,8 @@ _HOME = {
     "Sweeps": "solvers",
     "UnknownNode": "errors",
     "load_dataset": "datasets",
+    "read_graph": "read",
+    "read_labels": "read",
     "solve_dirichlet": "solvers",
 }
 
