@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, settings
 from scipy import sparse
 
 from isotherm import Graph
+from isotherm.experiments import block_figures
 
 # Deterministic: the same examples in every run, and no time limit on a slow machine.
 settings.register_profile(
@@ -41,3 +42,12 @@ def real_graph():
             return Graph.from_matrix(sparse.csr_array(parts)), file["labels"]
 
     return load
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Figures 2 and 3 on graphs of a size for tests."""
+    monkeypatch.setattr(block_figures, "N_NODES", 200)
+    monkeypatch.setattr(block_figures, "P", 0.2)
+    monkeypatch.setattr(block_figures, "Q", 0.02)
+    monkeypatch.setattr(block_figures, "RATIOS", range(1, 3))

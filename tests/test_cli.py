@@ -154,7 +154,7 @@ def test_evaluate_scores_every_decision(files):
         (["edges.csv", "labels.tsv", "--seeds", "many"], "written like 5% or 0.05"),
         (["edges.csv", "labels.tsv", "--seeds", "100%"], "written like 5% or 0.05"),
         (["edges.csv", "labels.tsv", "--seeds", "99%"], "leave none to score"),
-        (["labels.tsv", "edges.csv"], "not in the graph"),
+        (["labels.tsv", "edges.csv"], "has two labels"),
     ],
 )
 def test_evaluate_says_what_is_wrong(files, arguments, said):

@@ -22,16 +22,6 @@ from isotherm.experiments.store import Store
 from isotherm.experiments.summary import is_close, summarise
 from oracle import random_graph
 
-
-@pytest.fixture
-def blocks(monkeypatch):
-    """Figures 2 and 3 on graphs of a size for tests."""
-    monkeypatch.setattr(block_figures, "N_NODES", 200)
-    monkeypatch.setattr(block_figures, "P", 0.2)
-    monkeypatch.setattr(block_figures, "Q", 0.02)
-    monkeypatch.setattr(block_figures, "RATIOS", range(1, 3))
-
-
 # --- one draw -----------------------------------------------------------------------------------
 
 
@@ -103,7 +93,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path):
     assert alone == together
 
 
-@pytest.mark.usefixtures("blocks")
+@pytest.mark.usefixtures("small_blocks")
 def test_a_longer_run_begins_with_the_shorter_one(tmp_path):
     setting = [{"blocks": 2, "panel": "seed", "ratio": 2}]
     short = run_cells(cells_of("block_figures", setting, repeats=2, seed=0), Store(tmp_path / "a"))
@@ -111,7 +101,7 @@ def test_a_longer_run_begins_with_the_shorter_one(tmp_path):
     assert long[: len(short)] == short
 
 
-@pytest.mark.usefixtures("blocks")
+@pytest.mark.usefixtures("small_blocks")
 def test_finished_cells_are_not_run_again(tmp_path, monkeypatch):
     cells = cells_of("block_figures", block_figures.settings("figure2"), repeats=1, seed=0)
     path = tmp_path / "cells.jsonl"
@@ -153,7 +143,7 @@ def test_where_files_lie_changes_no_cell():
     assert here.key == there.key
 
 
-@pytest.mark.usefixtures("blocks")
+@pytest.mark.usefixtures("small_blocks")
 def test_progress_is_told_what_was_done_before(tmp_path):
     cells = cells_of("block_figures", block_figures.settings("figure2")[:2], repeats=1, seed=0)
     path, told = tmp_path / "cells.jsonl", []

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="figures need isotherm[paper]")
 
 from isotherm import BlockModel, ParameterError
-from isotherm.experiments import block_figures, consistency_map, growth
+from isotherm.experiments import consistency_map, growth
 from isotherm.experiments.paper import TABLE1
 from isotherm.report.page import page, picture
 from isotherm.report.tables import Table, grouped, write_csv, write_text
@@ -22,12 +22,8 @@ from isotherm.reproduce import PARTS, Reproduction
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch, small_blocks):  # noqa: ARG001
     """Everything at a size for tests."""
-    monkeypatch.setattr(block_figures, "N_NODES", 200)
-    monkeypatch.setattr(block_figures, "P", 0.2)
-    monkeypatch.setattr(block_figures, "Q", 0.02)
-    monkeypatch.setattr(block_figures, "RATIOS", range(1, 3))
     monkeypatch.setattr(growth, "NODES", (200, 400))
     monkeypatch.setattr(consistency_map, "SEED_RATIOS", np.geomspace(1 / 4, 4, 5))
     monkeypatch.setattr(consistency_map, "SIZE_RATIOS", np.geomspace(1 / 4, 4, 5))
