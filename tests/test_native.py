@@ -285,7 +285,7 @@ def test_a_graph_on_which_plain_steps_do_well_gets_none(rng, caplog):
 
 def test_the_pace_foretells_the_steps_of_a_geometric_fall():
     pace = Pace()
-    told = [pace.steps_left(0.9**step, 1e-12) for step in range(1, 60)]
+    told = [pace.steps_left(0.9**step, lambda: 1e-12) for step in range(1, 60)]
     asked = [step for step, rest in enumerate(told, start=1) if rest > 0]
     assert asked == [16, 32]
     for step in asked:

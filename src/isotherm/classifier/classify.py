@@ -139,24 +139,29 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         if self.stop not in STOPS:
             raise ParameterError.unknown("stop", self.stop, STOPS)
         graph = Graph.from_any(graph)
-        codes, classes = encode_labels(labels, graph)
-        seeds = np.flatnonzero(codes != UNKNOWN)
+        seeds, numbers, classes = _seeds(labels, graph)
         # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
-        values = np.equal.outer(codes[seeds], np.arange(len(classes)))
+        values = np.equal.outer(numbers, np.arange(len(classes)))
         problem = DirichletProblem(graph, seeds, values, leak=self.leak)
 
         rule: dict[str, Any] = {"decision": self.decision, "tol": self.tol}
 
+        def codes() -> NDArray[np.intp]:  # made when needed: room is short during a solve
+            whole = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
+            whole[seeds] = numbers
+            return whole
+
         def unsettled(X: NDArray[Any], certificate: Certificate) -> float:
             T = self._with_unreached(X, problem.is_unreached)
-            return excess(T, certificate, codes, **rule)
+            return excess(T, certificate, codes(), **rule)
 
         stop_early = unsettled if self.stop == "labels" else None
         solution = self._solve(problem, excess=stop_early, warm=self._warm(graph, classes))
         self._record(graph, solution)
         self.classes_ = classes
         self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
-        self._keep(judge(self.temperatures_, solution.certificate, codes, **rule), codes)
+        known = codes()
+        self._keep(judge(self.temperatures_, solution.certificate, known, **rule), known)
         return self
 
     def _warm(self, graph: Graph, classes: NDArray[Any]) -> Warm | None:
@@ -245,3 +250,10 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
 
     def _new_scores(self, rows: Any) -> NDArray[np.float64]:
         return np.asarray(scores(self._extend(rows), self._means, self._decision))
+
+
+def _seeds(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]]:
+    """Positions of the seeds, the class number of each, and the classes."""
+    codes, classes = encode_labels(labels, graph)
+    seeds = np.flatnonzero(codes != UNKNOWN)
+    return seeds, codes[seeds], classes

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from isotherm.engines.native import LANES
 from isotherm.solvers.certificate import exit_factors, guessed, proven
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -40,7 +41,7 @@ FLOAT32_REACH = 1e-6  # how far a level falls before rounding in float32 is all 
 GOOD_ETA = 0.5  # of the exit times, with which temperatures are worth proving
 FINAL_ETA = 0.1  # and with which they need not get better
 FIRST_REVIEW = 16  # step at which the pace is first looked at; then at twice that, and so on
-TOO_MANY = 150  # steps still to come at which a factor is worth its while: it costs about as much
+FACTOR_COST = (20, 8)  # of a factor and its use, in steps: so many, and so many per neighbour
 
 
 class Block(NamedTuple):
@@ -100,6 +101,8 @@ class FusedConjugateGradient:
         self.core = operator.prepared(peeling=True)
         self.blocks = blocks_of(problem.n_columns, one_hot=problem.one_hot)
         self.steps_left = dict.fromkeys(self.blocks, max_iter)
+        neighbours = len(problem.graph.rows.ends) / problem.graph.n_nodes
+        self.too_many = FACTOR_COST[0] + FACTOR_COST[1] * neighbours
         self.descents: dict[Block, Any] = {}
         self.factor: Any = None
         self.h = np.zeros(problem.graph.n_nodes)
@@ -147,7 +150,7 @@ class FusedConjugateGradient:
                 if not math.isfinite(level):
                     return  # weights beyond the range of float32
                 hard = self.factor is None and self.preconditioner == "auto"
-                if hard and pace.steps_left(level, self._target(tol)) > TOO_MANY:
+                if hard and pace.steps_left(level, partial(self._target, tol)) > self.too_many:
                     self._factorise()
                 elif level > reach:
                     continue
@@ -227,7 +230,8 @@ class FusedConjugateGradient:
 
     def _target(self, tol: float) -> float:
         """The level at which the error is likely to be small enough."""
-        return AIM * tol / max(self.longest, 1.0) * (1 - min(self.eta, GOOD_ETA))
+        longest = self.longest or float(self.h.max())  # as far as it is known: it still grows
+        return AIM * tol / max(longest, 1.0) * (1 - min(self.eta, GOOD_ETA))
 
     # --- proving ------------------------------------------------------------------------------
 
@@ -268,13 +272,16 @@ class Pace:
         self._best = [math.inf]
         self._review = FIRST_REVIEW
 
-    def steps_left(self, level: float, target: float) -> float:
+    def steps_left(self, level: float, target_of: Callable[[], float]) -> float:
         """Steps still to come, by the pace of the later half; 0 unless it is time to ask."""
         self._best.append(min(self._best[-1], level))
         taken = len(self._best) - 1
-        if taken < self._review or not target < level:
+        if taken < self._review:
             return 0.0
         self._review *= 2
+        target = target_of()
+        if not target < level:
+            return 0.0
         gained = math.log(self._best[taken // 2] / self._best[taken])
         to_gain = math.log(self._best[taken] / target)
         return to_gain / max(gained, 1e-9) * (taken - taken // 2)
