@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from isotherm.datasets import dataset_names
@@ -91,7 +92,8 @@ class Reproduction:
             cells, store, jobs=self.jobs, progress=self.progress, what=name or experiment
         )
 
-    def found_datasets(self) -> tuple[list[str], list[str]]:
+    @cached_property
+    def datasets(self) -> tuple[list[str], list[str]]:
         """Data sets of the paper that are to be had, and those that are not."""
         data = None if self.data is None else str(self.data)
         found, missing = [], []
@@ -152,7 +154,7 @@ def make_block_figure(to: Reproduction, name: str) -> str:
 
 def make_table1(to: Reproduction) -> str:
     """Counts."""
-    found, missing = to.found_datasets()
+    found, missing = to.datasets
     data = None if to.data is None else str(to.data)
     rows = [table1.counts(name, *table2.labelled(name, data)) for name in found]
     write_csv(to.out / "table1.csv", rows, table1.COLUMNS)
@@ -164,7 +166,7 @@ def make_table1(to: Reproduction) -> str:
 
 def make_table2(to: Reproduction) -> str:
     """Macro-F1 on real graphs."""
-    found, missing = to.found_datasets()
+    found, missing = to.datasets
     if not found:
         return section("Table 2: real graphs", "None of the data sets could be had.")
     data = None if to.data is None else str(to.data)

@@ -87,9 +87,16 @@ def fetch_file(address: str, path: Path, cache: Cache, *, progress: Progress | N
             cache.record(path, found)
     except (OSError, ValueError) as error:  # what requests raises are OSErrors
         raise DatasetError(
-            f"could not download {address}: {error}. To do it by hand, get that file and save it "
-            f"as {path}"
+            f"could not download {address}: {_reason(error)}. To do it by hand, get that file and "
+            f"save it as {path}"
         ) from None
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in few words: behind an error of requests there may be that of urllib3."""
+    behind = getattr(error.args[0], "reason", None) if error.args else None
+    text = str(behind or error)
+    return text.partition("): ")[2] or text if behind else text
 
 
 def _fetch(address: str, receiver: _Receiver) -> None:

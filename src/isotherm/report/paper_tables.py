@@ -12,8 +12,6 @@ from isotherm.report.tables import Table, grouped, mean_and_spread
 if TYPE_CHECKING:
     from isotherm.experiments.summary import Score
 
-OPEN = ("citeseer", "polblogs")  # with unreached nodes, which the paper does not speak of
-
 
 def _missing(missing: list[str]) -> tuple[str, ...]:
     if not missing:
@@ -57,12 +55,15 @@ def centering_tables(rows: list[dict[str, Any]], missing: list[str]) -> list[Tab
     for (fraction,), group in grouped(rows, "seed_fraction").items():
         lines: list[tuple[str, ...]] = []
         for dataset, rule in grouped(group, "dataset", "unreached"):
-            plain, centered = (
-                scores[dataset, fraction, decision, rule] for decision in ("plain", "centered")
-            )
-            if rule == "zero" and dataset not in OPEN:
-                continue  # no node is out of reach, or hardly one: the rules agree
-            name = title_of(dataset) + (f", unreached: {rule}" if dataset in OPEN else "")
+            found = {
+                name: [_show(scores[dataset, fraction, d, name]) for d in ("plain", "centered")]
+                for name in ("abstain", "zero")
+            }
+            open_question = found["abstain"] != found["zero"]  # some nodes are out of reach
+            if rule == "zero" and not open_question:
+                continue
+            plain, centered = (scores[dataset, fraction, d, rule] for d in ("plain", "centered"))
+            name = title_of(dataset) + (f", unreached: {rule}" if open_question else "")
             lines.append(
                 (
                     name,
