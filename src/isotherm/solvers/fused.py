@@ -41,7 +41,7 @@ FLOAT32_REACH = 1e-6  # how far a level falls before rounding in float32 is all 
 GOOD_ETA = 0.5  # of the exit times, with which temperatures are worth proving
 FINAL_ETA = 0.1  # and with which they need not get better
 FIRST_REVIEW = 16  # step at which the pace is first looked at; then at twice that, and so on
-FACTOR_COST = (20, 8)  # of a factor and its use, in steps: so many, and so many per neighbour
+FACTOR_COST = (20, 5)  # of a factor and its use, in steps: so many, and so many per neighbour
 
 
 class Block(NamedTuple):
