@@ -140,7 +140,7 @@ class FusedConjugateGradient:
                 self._settle(X, block)
                 self._weigh(X, block)
             yield self._likely()
-            pace, reach = Pace(), self._reach(block)
+            pace, reach = Pace(), self._reach(X, block)
             while self.steps_left[block] > 0 and not self._likely(block) <= AIM * tol:
                 self.steps_left[block] -= 1
                 self.fresh.discard(block)
@@ -158,7 +158,7 @@ class FusedConjugateGradient:
                     break  # more digits are needed
                 self._settle(X, block)
                 self._weigh(X, block)
-                reach = self._reach(block)
+                reach = self._reach(X, block)
 
     def _descent(self, block: Block) -> Any:
         if block not in self.descents:
@@ -175,11 +175,16 @@ class FusedConjugateGradient:
         for descent in self.descents.values():
             descent.precondition(self.factor)
 
-    def _reach(self, block: Block) -> float:
-        """The level below which float32 gets no farther without a fresh residual."""
+    def _reach(self, X: NDArray[Any], block: Block) -> float:
+        """The level below which float32 gets no farther without a fresh residual.
+
+        Or without an X of more digits: residuals are rounded in units of where they began,
+        temperatures in those of the boundary.
+        """
         levels = self.levels[self._columns(block)]
-        start = float(levels.max()) if np.isfinite(levels).all() else float(self.scale.max())
-        return FLOAT32_REACH * start
+        if X.dtype == np.float32 or not np.isfinite(levels).all():
+            return FLOAT32_REACH * float(self.scale.max())
+        return FLOAT32_REACH * float(levels.max())
 
     def _exits(self, block: Block) -> NDArray[np.float64] | None:
         """The exit times, where they are still to be improved."""
