@@ -26,12 +26,13 @@ NARROW = 60  # terminal columns below which the counts are left out
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A function of what runs, how much is done and how much there is, that draws it."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda *_: None
+        return
     columns = [TextColumn("{task.description}"), BarColumn(bar_width=None)]
     if console.width >= NARROW:
         columns += [MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:")]
-    bars = Progress(
-        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
-    )
+    bars = Progress(*columns, TimeRemainingColumn(), console=console)
     tasks: dict[str, tuple[TaskID, int]] = {}  # number of the bar, and what was done before
 
     def show(what: str, done: int, total: int) -> None:
