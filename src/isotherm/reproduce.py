@@ -79,7 +79,7 @@ class Reproduction:
     def run(self, experiment: str, settings: list[dict[str, Any]], name: str = "") -> Any:
         """The rows of an experiment, from the store where they are there."""
         repeats = min(self.repeats, GROWTH_REPEATS) if experiment == "growth" else self.repeats
-        local = {"data": None if self.data is None else str(self.data)}
+        local = {"data": self.data_home}
         cells = cells_of(
             experiment,
             settings,
@@ -92,14 +92,18 @@ class Reproduction:
             cells, store, jobs=self.jobs, progress=self.progress, what=name or experiment
         )
 
+    @property
+    def data_home(self) -> str | None:
+        """The folder of data sets, as text: cells are handed to other processes."""
+        return None if self.data is None else str(self.data)
+
     @cached_property
     def datasets(self) -> tuple[list[str], list[str]]:
         """Data sets of the paper that are to be had, and those that are not."""
-        data = None if self.data is None else str(self.data)
         found, missing = [], []
         for name in TABLE1:
             try:
-                table2.labelled(name, data)
+                table2.labelled(name, self.data_home)
                 found.append(name)
             except DatasetError as error:
                 logger.warning("%s is left out: %s", name, error)
@@ -155,8 +159,7 @@ def make_block_figure(to: Reproduction, name: str) -> str:
 def make_table1(to: Reproduction) -> str:
     """Counts."""
     found, missing = to.datasets
-    data = None if to.data is None else str(to.data)
-    rows = [table1.counts(name, *table2.labelled(name, data)) for name in found]
+    rows = [table1.counts(name, *table2.labelled(name, to.data_home)) for name in found]
     write_csv(to.out / "table1.csv", rows, table1.COLUMNS)
     text = "Counts of each data set beside the paper's; edges are stored entries halved."
     return section(
@@ -169,8 +172,7 @@ def make_table2(to: Reproduction) -> str:
     found, missing = to.datasets
     if not found:
         return section("Table 2: real graphs", "None of the data sets could be had.")
-    data = None if to.data is None else str(to.data)
-    rows = to.run("table2", table2.settings(found, data))
+    rows = to.run("table2", table2.settings(found, to.data_home))
     at_equilibrium = [row for row in rows if row["method"] == "equilibrium"]
     swept = [row for row in rows if row["method"] != "equilibrium"]
     write_csv(to.out / "table2.csv", at_equilibrium, table2.COLUMNS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -42,6 +41,7 @@ def reproduce(
 
     Safe to stop and start again: what was found is kept in the folder and not computed twice.
     """
+    from isotherm.compiled import n_threads
     from isotherm.reproduce import Reproduction
 
     with progress_bar() as progress:
@@ -49,7 +49,7 @@ def reproduce(
             out,
             data,
             repeats=repeats,
-            jobs=jobs or len(os.sched_getaffinity(0)),
+            jobs=jobs or n_threads(),
             seed=seed,
             progress=progress,
         ).make(*() if part == ALL else (part.value,))
