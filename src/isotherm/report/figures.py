@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.datasets.cache import replacing
 from isotherm.errors import ParameterError
-from isotherm.report.tables import grouped, mean_and_spread, write_whole
+from isotherm.report.tables import grouped, mean_and_spread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,11 +59,8 @@ def save(figure: Any, folder: Path, name: str) -> list[Path]:
     for kind in FORMATS:
         path = folder / f"{name}.{kind}"
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-
-        def fill(beside: Path, kind: str = kind, metadata: Any = metadata) -> None:
-            figure.savefig(beside, format=kind, dpi=150, metadata=metadata)
-
-        write_whole(path, fill)
+        with replacing(path) as file:
+            figure.savefig(file, format=kind, dpi=150, metadata=metadata)
         paths.append(path)
     pyplot().close(figure)
     return paths

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import html
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from isotherm.datasets.cache import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,27 +94,14 @@ def grouped(
 
 def write_csv(path: Path, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
     """Write the given columns of all rows; the file is whole or not there."""
-
-    def fill(beside: Path) -> None:
-        with beside.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-
-    write_whole(path, fill)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text; the file is whole or not there."""
-    write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8") and None)
-
-
-def write_whole(path: Path, fill: Any) -> None:
-    """Let `fill` write to a file beside `path`, which then takes its place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        fill(beside)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(text.encode())
