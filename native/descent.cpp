@@ -28,9 +28,8 @@ void merge(Imbalance& all, const Imbalance& part) {
 }
 
 template <class T>
-T within(T value, double low, double high) {
-    const T least = static_cast<T>(low), most = static_cast<T>(high);
-    return value < least ? least : value > most ? most : value;
+T within(T value, T low, T high) {
+    return value < low ? low : value > high ? high : value;
 }
 
 // Sums over chunks, added up in the order of the chunks: the same for any number of threads.
@@ -50,6 +49,11 @@ private:
 
 }  // namespace
 
+template <class Body>
+void Problem::for_rows(Body body) const {
+    for_chunks(threads_, n_chunks(), [&](std::int64_t c) { body(c, cuts_[c], cuts_[c + 1]); });
+}
+
 Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* degrees, double leak,
                  bool root, bool peeling, int threads, const Kernels& kernels)
     : kind_(free, free + graph.n_nodes),
@@ -58,25 +62,32 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
       M_{graph, kind_.data(), degrees, mass_.data(), 0.0, leak, root, gauge_of_peeled},
       kernels_(kernels),
       threads_(threads) {
-    const std::int64_t n = graph.n_nodes;
-    std::vector<double> pivots(static_cast<std::size_t>(n));
-    bool leaves = false;
-    for (std::int64_t i = 0; i < n; ++i) {
-        pivots[i] = (1 + leak) * degrees[i];
-        leaves |= kind_[i] == moving && graph.start[i + 1] - graph.start[i] == 1;
-    }
-    if (peeling && leaves) peel_ = peel_trees(M_, kind_.data(), pivots.data());
-    for (std::int64_t i = 0; i < n; ++i) {
-        if (kind_[i] == moving) M_.largest_pivot = std::max(M_.largest_pivot, pivots[i]);
-    }
-    for (std::int64_t i = 0; i < n; ++i) {
-        mass_[i] = static_cast<float>(pivots[i] / M_.largest_pivot);
-    }
-}
-
-template <class Body>
-void Problem::for_rows(Body body) const {
-    for_chunks(threads_, n_chunks(), [&](std::int64_t c) { body(c, cuts_[c], cuts_[c + 1]); });
+    std::vector<double> pivots(degrees, degrees + graph.n_nodes);
+    std::mutex mutex;
+    bool any_leaves = false;
+    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        bool leaves = false;
+        for (std::int64_t i = first; i < last; ++i) {
+            pivots[i] *= 1 + leak;
+            leaves |= kind_[i] == moving && graph.start[i + 1] - graph.start[i] == 1;
+        }
+        const std::lock_guard<std::mutex> guard(mutex);
+        any_leaves |= leaves;
+    });
+    if (peeling && any_leaves) peel_ = peel_trees(M_, kind_.data(), pivots.data());
+    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        double most = 0;
+        for (std::int64_t i = first; i < last; ++i) {
+            if (kind_[i] == moving) most = std::max(most, pivots[i]);
+        }
+        const std::lock_guard<std::mutex> guard(mutex);
+        M_.largest_pivot = std::max(M_.largest_pivot, most);
+    });
+    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            mass_[i] = static_cast<float>(pivots[i] / M_.largest_pivot);
+        }
+    });
 }
 
 template <class T>
@@ -125,13 +136,31 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes) const {
     return all;
 }
 
+double Problem::greatest(const double* h) const {
+    double all = 0;
+    std::mutex mutex;
+    for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        double most[4] = {};  // so that maxima need not wait for each other
+        std::int64_t i = first;
+        for (; i + 4 <= last; i += 4) {
+            for (int k = 0; k < 4; ++k) most[k] = std::max(most[k], h[i + k]);
+        }
+        for (; i < last; ++i) most[0] = std::max(most[0], h[i]);
+        const std::lock_guard<std::mutex> guard(mutex);
+        all = std::max({all, most[0], most[1], most[2], most[3]});
+    });
+    return all;
+}
+
 template <class T>
 void Problem::hang(const Columns<T>& X, double* h, const double* low, const double* high) const {
     for (std::size_t k = peel_.child.size(); k-- > 0;) {
         const std::int64_t i = peel_.child[k], p = peel_.parent[k];
         for (int l = 0; l < X.count; ++l) {
             const T value = static_cast<T>(peel_.ratio[k] * X.first[p * X.stride + l]);
-            X.first[i * X.stride + l] = within(value, low[l], high[l]);  // a ratio may round up
+            // A ratio may round up.
+            X.first[i * X.stride + l] =
+                within(value, static_cast<T>(low[l]), static_cast<T>(high[l]));
         }
         if (h) h[i] = peel_.rise[k] + peel_.ratio[k] * h[p];
     }
@@ -139,13 +168,14 @@ void Problem::hang(const Columns<T>& X, double* h, const double* low, const doub
 
 template <class T>
 void Problem::settle(const Columns<T>& X, double* h, const double* low, const double* high) const {
+    T least[max_width] = {}, most[max_width] = {};
+    std::copy(low, low + X.count, least);
+    std::copy(high, high + X.count, most);
     for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             if (kind_[i] == held) continue;
             T* row = X.first + i * X.stride;
-            for (int l = 0; l < X.count; ++l) {
-                row[l] = within(row[l], low[l], high[l]);
-            }
+            for (int l = 0; l < X.count; ++l) row[l] = within(row[l], least[l], most[l]);
         }
     });
     hang(X, h, low, high);
@@ -237,7 +267,7 @@ Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, co
     bool packed_h = false;
     if constexpr (sizeof(T) == 4) {
         // Is there a lane for h beside those of X, and are its digits not needed?
-        const double longest = h ? *std::max_element(h, h + problem_.M().graph.n_nodes) : 0.0;
+        const double longest = h ? problem_.greatest(h) : 0.0;
         packed_h = h && !x_.hidden && longest < longest_in_float;
         make_room();
         pack(X, count, packed_h ? h : nullptr);

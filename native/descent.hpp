@@ -39,6 +39,9 @@ public:
     // The greatest of (r + rounding) / gauge for h, likewise; Z has stride `lanes`.
     double exit_imbalance(const double* h, float* Z, int lanes) const;
 
+    // The longest exit time; 0 if there is none.
+    double greatest(const double* h) const;
+
     // Gives peeled nodes the values that their parents imply, within [low, high].
     template <class T>
     void hang(const Columns<T>& X, double* h, const double* low, const double* high) const;

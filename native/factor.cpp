@@ -22,46 +22,39 @@ private:
     std::uint64_t state_ = 1;
 };
 
-// Nodes by degree; the least first.
+// Nodes by degree; of the least, the one that came to it last is first.
 class ByDegree {
 public:
-    explicit ByDegree(std::size_t n) : head_(n_keys, -1), next_(n), previous_(n), key_(n, -1) {}
-
-    void put(std::int32_t v, std::int64_t degree) {
-        const int key = key_of(degree);
-        if (key_[v] == key) return;
-        if (key_[v] >= 0) take(v);
-        key_[v] = key;
-        previous_[v] = -1;
-        next_[v] = head_[key];
-        if (head_[key] >= 0) previous_[head_[key]] = v;
-        head_[key] = v;
-        least_ = std::min(least_, key);
-    }
-
-    std::int32_t pop() {
-        while (head_[least_] < 0) ++least_;
-        const std::int32_t v = head_[least_];
-        take(v);
-        return v;
-    }
-
-private:
-    static constexpr int exact = 256, n_keys = exact + 64;
     static int key_of(std::int64_t degree) {
         int key = exact;
         if (degree < exact) return static_cast<int>(std::max<std::int64_t>(degree, 0));
         for (; degree >= 2 * exact; degree /= 2) ++key;
         return key;
     }
-    void take(std::int32_t v) {
-        if (previous_[v] >= 0) next_[previous_[v]] = next_[v];
-        else head_[key_[v]] = next_[v];
-        if (next_[v] >= 0) previous_[next_[v]] = previous_[v];
-        key_[v] = -1;
+
+    // A node that is put elsewhere, or taken, leaves its old places behind: is_at(v, key) tells
+    // which one counts.
+    void put(std::int32_t v, int key) {
+        places_[key].push_back(v);
+        least_ = std::min(least_, key);
     }
-    std::vector<std::int32_t> head_, next_, previous_;
-    std::vector<int> key_;
+    template <class IsAt>
+    std::int32_t pop(IsAt is_at) {
+        for (;;) {
+            std::vector<std::int32_t>& nodes = places_[least_];
+            if (nodes.empty()) {
+                ++least_;
+                continue;
+            }
+            const std::int32_t v = nodes.back();
+            nodes.pop_back();
+            if (is_at(v, least_)) return v;
+        }
+    }
+
+private:
+    static constexpr int exact = 256, n_keys = exact + 64;
+    std::vector<std::int32_t> places_[n_keys];
     int least_ = 0;
 };
 
@@ -70,58 +63,62 @@ struct Edge {
     std::int32_t to;
 };
 
-// The edges that elimination makes, by node, in pieces of a cache line: following a list from one
+// The edges that elimination makes, by node, in pieces of two cache lines: following a list from one
 // edge to the next, most of the time would go into waiting for memory.
 class NewEdges {
 public:
-    explicit NewEdges(std::size_t n) : head_(n, none) {}
+    static constexpr std::uint32_t none = 0xffffffff;
 
-    void add(std::int32_t v, Edge edge) {
-        if (head_[v] == none || pieces_[head_[v]].count == Piece::most) {
+    // Adds to those of the node whose first piece is `head`.
+    void add(std::uint32_t& head, Edge edge) {
+        if (head == none || at(head).count == Piece::most) {
             const std::uint32_t piece = take();
-            pieces_[piece].next = head_[v];
-            head_[v] = piece;
+            at(piece).next = head;
+            head = piece;
         }
-        Piece& piece = pieces_[head_[v]];
+        Piece& piece = at(head);
         piece.edges[piece.count++] = edge;
     }
 
     // Calls visit(edge) for the edges of a node, which are gone then.
     template <class Visit>
-    void drain(std::int32_t v, Visit visit) {
-        for (std::uint32_t p = head_[v]; p != none;) {
-            Piece& piece = pieces_[p];
+    void drain(std::uint32_t& head, Visit visit) {
+        while (head != none) {
+            Piece& piece = at(head);
             for (std::uint32_t k = 0; k < piece.count; ++k) visit(piece.edges[k]);
             const std::uint32_t next = piece.next;
             piece.next = unused_;
-            unused_ = p;
-            p = next;
+            unused_ = head;
+            head = next;
         }
-        head_[v] = none;
     }
 
 private:
-    static constexpr std::uint32_t none = 0xffffffff;
-    struct alignas(64) Piece {
-        static constexpr std::uint32_t most = 7;
+    struct alignas(128) Piece {
+        static constexpr std::uint32_t most = 15;
         Edge edges[most];
-        std::uint32_t count = 0, next = none;
+        std::uint32_t count, next;
     };
+    static constexpr std::uint32_t per_block = 1 << 15;  // one huge page
+
+    Piece& at(std::uint32_t piece) const {
+        return blocks_[piece / per_block][piece % per_block];
+    }
 
     std::uint32_t take() {
         if (unused_ == none) {
-            pieces_.emplace_back();
-            return static_cast<std::uint32_t>(pieces_.size() - 1);
+            if (n_pieces_ % per_block == 0) blocks_.emplace_back(per_block);
+            at(n_pieces_).next = none;
+            return n_pieces_++;
         }
         const std::uint32_t piece = unused_;
-        unused_ = pieces_[piece].next;
-        pieces_[piece].count = 0;
+        unused_ = at(piece).next;
+        at(piece).count = 0;
         return piece;
     }
 
-    std::vector<Piece> pieces_;
-    std::vector<std::uint32_t> head_;
-    std::uint32_t unused_ = none;
+    std::vector<Buffer<Piece>> blocks_;
+    std::uint32_t n_pieces_ = 0, unused_ = none;
 };
 
 struct Neighbour {
@@ -130,123 +127,138 @@ struct Neighbour {
     std::int32_t merged;  // edges that are one now
 };
 
-// A graph while its nodes are eliminated one by one.
+// A graph while its nodes are eliminated one by one, those of least degree first.
 class Elimination {
 public:
-    explicit Elimination(const Operator& M) : M_(M), number_(M.graph.n_nodes, -1) {
-        for (std::int64_t i = 0; i < M.graph.n_nodes; ++i) {
-            if (M.kind[i] != moving) continue;
-            number_[i] = static_cast<std::int32_t>(node_.size());
-            node_.push_back(static_cast<std::int32_t>(i));
-        }
-        const std::size_t n = node_.size();
-        made_ = NewEdges(n);
-        exit_.assign(n, 0.0);
-        degree_.assign(n, 0);
-        seen_.assign(n + 1, -1);
-        gone_.assign(n, false);
-        for (std::size_t v = 0; v < n; ++v) {
+    explicit Elimination(const Operator& M)
+        : M_(M),
+          nodes_(static_cast<std::size_t>(M.graph.n_nodes + 1)),
+          ground_(static_cast<std::int32_t>(M.graph.n_nodes)) {
+        for (std::int32_t v = 0; v < ground_; ++v) {
+            if (M.kind[v] != moving) continue;
+            Node& node = nodes_[v];
+            node.gone = false;
+            ++n_moving_;
             double stay = 0;
-            visit_own(static_cast<std::int32_t>(v), [&](std::int64_t j, double w) {
-                if (M.kind[j] == held) exit_[v] += w;
+            visit_own(v, [&](std::int32_t j, double w) {
+                if (M.kind[j] == held) node.exit += w;
                 if (M.kind[j] == moving) stay += w;
-                degree_[v] += M.kind[j] == moving;
+                node.degree += M.kind[j] == moving;
             });
             // Peeled nodes pass heat on to the ground, too, if it leaks.
-            if (M.leak > 0) exit_[v] = std::max(M.mass[node_[v]] - stay, 0.0);
-            degree_[v] += exit_[v] > 0;
+            if (M.leak > 0) node.exit = std::max(M.mass[v] - stay, 0.0);
+            node.degree += node.exit > 0;
+            queue(v);
         }
     }
 
-    std::int32_t n_nodes() const { return static_cast<std::int32_t>(node_.size()); }
-    std::int32_t ground() const { return n_nodes(); }
-    std::int32_t node(std::int32_t v) const { return node_[v]; }
-    std::int32_t degree(std::int32_t v) const { return degree_[v]; }  // or a little more
+    std::int32_t n_moving() const { return n_moving_; }
+    std::int32_t ground() const { return ground_; }
 
-    // Takes v out; its neighbours, the lightest first, are left in `around`.
-    void take_out(std::int32_t v, std::vector<Neighbour>& around) {
+    // Takes out the next node; its neighbours, the lightest first, are left in `around`.
+    std::int32_t take_out(std::vector<Neighbour>& around) {
+        const std::int32_t v = queue_.pop([&](std::int32_t u, int key) {
+            return !nodes_[u].gone && nodes_[u].key == key;
+        });
         around.clear();
         const auto meet = [&](std::int32_t u, double w) {
-            if (seen_[u] < 0) {
-                seen_[u] = static_cast<std::int32_t>(around.size());
+            Node& node = nodes_[u];
+            if (node.seen < 0) {
+                node.seen = static_cast<std::int32_t>(around.size());
                 around.push_back({w, u, 1});
             } else {
-                around[seen_[u]].weight += w;
-                ++around[seen_[u]].merged;
+                around[node.seen].weight += w;
+                ++around[node.seen].merged;
             }
         };
-        visit_own(v, [&](std::int64_t j, double w) {
-            const std::int32_t u = number_[j];
-            if (u >= 0 && u != v && !gone_[u]) meet(u, w);
+        Node& own = nodes_[v];
+        own.gone = true;
+        visit_own(v, [&](std::int32_t u, double w) {
+            if (!nodes_[u].gone) meet(u, w);
         });
-        made_.drain(v, [&](const Edge& edge) {
-            if (!gone_[edge.to]) meet(edge.to, edge.weight);
+        made_.drain(own.made, [&](const Edge& edge) {
+            if (!nodes_[edge.to].gone) meet(edge.to, edge.weight);
         });
-        if (exit_[v] > 0) meet(ground(), exit_[v]);
-        gone_[v] = true;
+        if (own.exit > 0) meet(ground_, own.exit);
         for (const Neighbour& a : around) {
-            seen_[a.node] = -1;
-            if (a.node != ground()) degree_[a.node] -= a.merged;
+            nodes_[a.node].seen = -1;
+            nodes_[a.node].degree -= a.merged;
         }
         std::sort(around.begin(), around.end(), [](const Neighbour& a, const Neighbour& b) {
             return a.weight != b.weight ? a.weight < b.weight : a.node < b.node;
         });
+        return v;
     }
 
+    // Joins two neighbours of a node taken out. Only b gets its place by degree, which may have
+    // fallen as edges merged: a may come too late for its own.
     void join(std::int32_t a, std::int32_t b, double weight) {
-        if (a == ground() || b == ground()) {
-            const std::int32_t u = a == ground() ? b : a;
-            degree_[u] += exit_[u] == 0;
-            exit_[u] += weight;
-            return;
+        if (a == ground_ || b == ground_) {
+            Node& node = nodes_[a == ground_ ? b : a];
+            node.degree += node.exit == 0;
+            node.exit += weight;
+        } else {
+            made_.add(nodes_[a].made, {static_cast<float>(weight), b});
+            made_.add(nodes_[b].made, {static_cast<float>(weight), a});
+            ++nodes_[a].degree;
+            ++nodes_[b].degree;
         }
-        made_.add(a, {static_cast<float>(weight), b});
-        made_.add(b, {static_cast<float>(weight), a});
-        ++degree_[a];
-        ++degree_[b];
+        if (b != ground_) queue(b);
     }
 
 private:
+    // All there is to know of a node, in one place: half a cache line.
+    struct alignas(32) Node {
+        double exit = 0;           // weight of the edge to the ground
+        std::int32_t degree = 0;   // or a little more
+        std::int32_t seen = -1;    // where among the neighbours of the node just taken out
+        std::uint32_t made = NewEdges::none;
+        std::int16_t key = -1;     // in the queue
+        bool gone = true;
+    };
+
+    void queue(std::int32_t v) {
+        const int key = ByDegree::key_of(nodes_[v].degree);
+        if (nodes_[v].key == key) return;
+        nodes_[v].key = static_cast<std::int16_t>(key);
+        queue_.put(v, key);
+    }
+
     // The edges of the graph itself, weights in units of the largest pivot.
     template <class Visit>
     void visit_own(std::int32_t v, Visit visit) const {
         const Graph& graph = M_.graph;
-        const std::int64_t i = node_[v];
-        for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+        for (std::int64_t e = graph.start[v]; e < graph.start[v + 1]; ++e) {
             visit(graph.ends[e], graph.weight(e) / M_.largest_pivot);
         }
     }
 
     const Operator& M_;
-    std::vector<std::int32_t> number_, node_, degree_, seen_;
-    std::vector<double> exit_;  // weight of the edge to the ground
-    std::vector<char> gone_;
-    NewEdges made_{0};
+    std::vector<Node> nodes_;  // the ground is the last
+    std::int32_t ground_, n_moving_ = 0;
+    ByDegree queue_;
+    NewEdges made_;
 };
 
 }  // namespace
 
 Factor::Factor(const Operator& M) {
     Elimination graph(M);
-    const std::int32_t n = graph.n_nodes(), ground = graph.ground();
-    ByDegree queue(static_cast<std::size_t>(n));
-    for (std::int32_t v = 0; v < n; ++v) queue.put(v, graph.degree(v));
-
+    const std::int32_t n = graph.n_moving(), ground = graph.ground();
     Draws draws;
     std::vector<Neighbour> around;
     std::vector<double> rest;  // rest[i]: weight of the neighbours from i on
-    std::vector<std::int32_t> place(static_cast<std::size_t>(n));
+    std::vector<std::int32_t> place(static_cast<std::size_t>(ground));
     start_.assign(1, 0);
     for (std::int32_t k = 0; k < n; ++k) {
         if (k % 4096 == 0) check_interrupt();
-        const std::int32_t v = queue.pop();
-        graph.take_out(v, around);
+        const std::int32_t v = graph.take_out(around);
         const std::size_t count = around.size();
         rest.assign(count + 1, 0.0);
         for (std::size_t i = count; i-- > 0;) rest[i] = rest[i + 1] + around[i].weight;
         const double total = count ? rest[0] : 1.0;
         place[v] = k;
-        order_.push_back(graph.node(v));
+        order_.push_back(v);
         inverse_pivots_.push_back(static_cast<float>(1.0 / total));
         for (std::size_t i = 0; i < count; ++i) {
             const Neighbour& a = around[i];
@@ -258,16 +270,14 @@ Factor::Factor(const Operator& M) {
             // Of the neighbours of greater weight one is drawn, in proportion to its weight: the
             // last one at which the rest is still at least the mark.
             const double mark = rest[i + 1] * (1 - draws.uniform());
-            std::size_t low = i + 1, high = count - 1;
-            while (low < high) {
-                const std::size_t middle = (low + high + 1) / 2;
-                if (rest[middle] >= mark) low = middle;
-                else high = middle - 1;
+            const double* low = rest.data() + i + 1;
+            for (std::size_t left = count - i - 1; left > 1;) {
+                const std::size_t half = left / 2;
+                low = low[half] >= mark ? low + half : low;  // without a branch
+                left -= half;
             }
-            const std::int32_t b = around[low].node;
-            graph.join(a.node, b, a.weight * rest[i + 1] / total);
-            // A node may come too late for its degree, which falls as edges merge.
-            if (b != ground) queue.put(b, graph.degree(b));
+            graph.join(a.node, around[static_cast<std::size_t>(low - rest.data())].node,
+                       a.weight * rest[i + 1] / total);
         }
         start_.push_back(static_cast<std::int64_t>(rows_.size()));
     }

@@ -85,26 +85,33 @@ double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, dou
 template <class T>
 double judge_node(const Rule& rule, const Classes& classes, const T* t, std::int64_t i,
                   const Verdict& out, Row& row) {
-    int best = 0;
-    double rival = -infinity, largest = 0;
-    for (int k = 0; k < rule.n_classes; ++k) {
-        row.score[k] = (t[k] - rule.shift[k]) * classes.inverse_scale[k];
-        largest = std::max(largest, std::fabs(row.score[k]));
-        if (k > 0 && row.score[k] > row.score[best]) {
-            rival = row.score[best];
-            best = k;
-        } else if (k > 0) {
-            rival = std::max(rival, row.score[k]);
-        }
-    }
-    const double margin = row.score[best] - rival;
     const std::int64_t own = rule.seeds[i];
-    const bool has = t[0] == t[0];
-    const bool certified = own >= 0 || !has || rule.n_classes == 1 ||
+    if (t[0] != t[0]) {  // no temperature
+        if (out.codes) {
+            out.codes[i] = own;
+            out.margins[i] = std::numeric_limits<double>::quiet_NaN();
+            out.tied[i] = false;
+            out.certified[i] = true;
+        }
+        return 0;
+    }
+    // Without branches, which no processor could foresee.
+    int best = 0;
+    double top = -infinity, rival = -infinity, largest = 0;
+    for (int k = 0; k < rule.n_classes; ++k) {
+        const double s = (t[k] - rule.shift[k]) * classes.inverse_scale[k];
+        row.score[k] = s;
+        largest = std::max(largest, std::fabs(s));
+        rival = std::max(rival, std::min(s, top));
+        best = s > top ? k : best;
+        top = std::max(top, s);
+    }
+    const double margin = top - rival;
+    const bool certified = own >= 0 || rule.n_classes == 1 ||
                            margin > 2 * classes.error(node_error(rule, i), largest);
     if (out.codes) {
-        out.codes[i] = own >= 0 ? own : has ? best : -1;
-        out.margins[i] = has ? margin : std::numeric_limits<double>::quiet_NaN();
+        out.codes[i] = own >= 0 ? own : best;
+        out.margins[i] = margin;
         out.tied[i] = false;
         out.certified[i] = certified;
     }

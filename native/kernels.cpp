@@ -30,26 +30,63 @@ inline void flush(Row<float, W>& sum, double* total, int lanes) {
     sum = {};
 }
 
+// Of entries (i, j): U is one number or a vector of them.
+template <class U>
+inline U marks(U i, U j) {
+    const U lower = j < i ? U{} + 1 : U{}, upper = j > i ? U{} + 1 : U{};
+    // The finaliser of SplitMix64.
+    U z = ((lower ? j : i) << 32 | (lower ? i : j)) + 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return upper ? z : lower ? 0 - z : U{};
+}
+
 std::uint64_t fingerprint(const std::int32_t* ends, std::int64_t count, std::int32_t i) {
-    std::uint64_t sum = 0;
-    for (std::int64_t e = 0; e < count; ++e) {
-        const std::int32_t j = ends[e];
-        const auto low = static_cast<std::uint32_t>(i < j ? i : j);
-        const auto high = static_cast<std::uint32_t>(i < j ? j : i);
-        // The finaliser of SplitMix64.
-        std::uint64_t z = (std::uint64_t{low} << 32 | high) + 0x9e3779b97f4a7c15u;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        z ^= z >> 31;
-        sum += j > i ? z : j < i ? 0 - z : 0;
+    constexpr int N = register_bytes / 8;
+    using U = Vec<std::uint64_t, N>;
+    const auto number = static_cast<std::uint32_t>(i);
+    if (count < N) {
+        std::uint64_t sum = 0;
+        for (std::int64_t e = 0; e < count; ++e) {
+            sum += marks<std::uint64_t>(number, static_cast<std::uint32_t>(ends[e]));
+        }
+        return sum;
     }
+    const U own = U{} + number;
+    const auto numbers = [&](std::int64_t e) {
+        return __builtin_convertvector((load<std::uint32_t, N>(
+                                           reinterpret_cast<const std::uint32_t*>(ends + e))),
+                                       U);
+    };
+    U sums{}, lane;
+    for (int l = 0; l < N; ++l) lane[l] = static_cast<std::uint64_t>(l);
+    std::int64_t e = 0;
+    for (; e + N <= count; e += N) sums += marks<U>(own, numbers(e));
+    // The last ones once more, of which those already seen do not count.
+    const auto seen = static_cast<std::uint64_t>(e - (count - N));
+    sums += lane < seen ? U{} : marks<U>(own, numbers(count - N));
+    std::uint64_t sum = 0;
+    for (int l = 0; l < N; ++l) sum += sums[l];
     return sum;
 }
 
 bool increases(const std::int32_t* ends, std::int64_t count) {
-    std::int32_t faults = 0;
-    for (std::int64_t e = 1; e < count; ++e) faults += ends[e - 1] >= ends[e];
-    return faults == 0;
+    constexpr int N = register_bytes / 4;
+    using I = Vec<std::int32_t, N>;
+    const std::int64_t pairs = count - 1;
+    bool fault = false;
+    if (pairs < N) {
+        for (std::int64_t e = 0; e < pairs; ++e) fault |= ends[e] >= ends[e + 1];
+        return !fault;
+    }
+    const auto faults = [&](std::int64_t e) {
+        return load<std::int32_t, N>(ends + e) >= load<std::int32_t, N>(ends + e + 1);
+    };
+    I found = faults(pairs - N);
+    for (std::int64_t e = 0; e + N <= pairs; e += N) found |= faults(e);
+    for (int l = 0; l < N; ++l) fault |= found[l] != 0;
+    return !fault;
 }
 
 // --- Algorithm 9.1 of Saad, Iterative Methods for Sparse Linear Systems, one α and β per lane -----
@@ -258,17 +295,24 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
     D most = load_row<double, W>(found.rounding), by_degree;
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] == held) continue;
-        D flow;
-        for (std::int64_t e = start[i]; e < start[i + 1]; ++e) {
+        D flow, other;  // two sums, so that additions need not wait for each other
+        const auto add = [&](std::int64_t e, D& into) __attribute__((always_inline)) {
             if (e < stop) {
                 const T* const row = X + stride * ends[e + rows_ahead];
                 __builtin_prefetch(row);
                 if (sizeof(T) == 8 && W > 4) __builtin_prefetch(row + count - 1);
             }
             const D t = doubles<W>(X + ends[e] * stride, count);
-            if constexpr (Weighted) flow += M.graph.weights[e] * t;
-            else flow += t;
+            if constexpr (Weighted) into += M.graph.weights[e] * t;
+            else into += t;
+        };
+        std::int64_t e = start[i];
+        for (; e + 2 <= start[i + 1]; e += 2) {
+            add(e, flow);
+            add(e + 1, other);
         }
+        if (e < start[i + 1]) add(e, flow);
+        flow += other;
         // The sum of N terms, in any order, is off by at most N u times the sum of their sizes:
         // the sum itself if all have one sign, else at most d times the largest. The degree is
         // such a sum too; 8 more cover the products and the last additions.

@@ -301,6 +301,21 @@ void rows_have_one_fingerprint(const Edges& edges, const Kernels* kernels) {
     }
 }
 
+void faults_in_the_order_are_found_wherever_they_are(const Kernels* kernels) {
+    for (Int count = 0; count <= 40; ++count) {
+        std::vector<std::int32_t> row;
+        for (Int e = 0; e < count; ++e) row.push_back(static_cast<std::int32_t>(3 * e));
+        CHECK(kernels->increases(row.data(), count));
+        for (Int at = 1; at < count; ++at) {
+            for (const std::int32_t wrong : {row[at - 1], row[at - 1] - 1}) {
+                std::vector<std::int32_t> bad = row;
+                bad[at] = wrong;
+                CHECK(!kernels->increases(bad.data(), count));
+            }
+        }
+    }
+}
+
 void components_are_numbered_by_their_least_nodes(const Edges& edges, int threads) {
     const auto least = least_nodes(edges);
     std::vector<std::int32_t> component(least.size());
@@ -847,6 +862,7 @@ int main() {
     }
     for (const Kernels* const kernels : all_kernels()) {
         rows_have_one_fingerprint(scattered(60, 600), kernels);
+        faults_in_the_order_are_found_wherever_they_are(kernels);
         for (const int threads : {1, 2, 4}) {
             what_needs_no_draws_is_factorised_exactly(threads, kernels);
         }

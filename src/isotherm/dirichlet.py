@@ -104,6 +104,12 @@ class DirichletProblem:
         """Number of free nodes that heat reaches."""
         return int(np.count_nonzero(self.is_free))
 
+    @cached_property
+    def degree_range(self) -> tuple[float, float]:
+        """Least and greatest degree of a free node."""
+        degrees = self.graph.degrees[self.is_free]
+        return float(degrees.min(initial=np.inf)), float(degrees.max(initial=0.0))
+
     @property
     def n_columns(self) -> int:
         """Number k of temperature columns."""
@@ -181,7 +187,7 @@ class DirichletProblem:
             X = np.array(warm, dtype).reshape(shape)
             np.nan_to_num(X, copy=False, nan=0.0)
         X[self.boundary] = self.values
-        X[self.is_unreached] = np.nan
+        X[np.flatnonzero(self.is_unreached)] = np.nan
         return X
 
     def over_nodes(self, free: float) -> NDArray[np.float64]:
@@ -237,6 +243,8 @@ def _merged(
     outside = (boundary < 0) | (boundary >= graph.n_nodes)
     if outside.any():
         raise LabelError(f"no node at position {boundary[outside][0]}: there are {graph.n_nodes}")
+    if (np.diff(boundary) > 0).all():
+        return boundary, values  # sorted and each but once, as from a list of labels
     nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
     conflict = (values[first][where] != values).any(axis=1)
     if conflict.any():

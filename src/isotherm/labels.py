@@ -50,14 +50,15 @@ def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[
     """
     positions, given = locate(labels, graph)
     numbers, classes = number_classes(given)
-    known = numbers != UNKNOWN
-    if not known.any():
+    known = np.flatnonzero(numbers != UNKNOWN)
+    if len(known) == 0:
         raise LabelError("no seed: every label is unknown (-1, None or NaN)")
+    seeds, numbers = positions[known], numbers[known]
     codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
-    codes[positions[known]] = numbers[known]
-    clash = codes[positions[known]] != numbers[known]
+    codes[seeds] = numbers
+    clash = codes[seeds] != numbers
     if clash.any():
-        nodes = graph.names[np.unique(positions[known][clash])[:5]].tolist()
+        nodes = graph.names[np.unique(seeds[clash])[:5]].tolist()
         raise LabelError(f"seeds in conflict: two different labels for node(s) {nodes}")
     return codes, classes
 
@@ -106,14 +107,15 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]] |
 def number_classes(given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Number the labels found; unknown ones get −1."""
     if given.dtype.kind in "iufUSbmM":
-        known = given == given  # not NaN, not NaT
+        is_known = given == given  # not NaN, not NaT
         if given.dtype.kind in "iuf":
-            known &= given != UNKNOWN
+            is_known &= given != UNKNOWN
+        known = np.flatnonzero(is_known)
         numbers = np.full(len(given), UNKNOWN, dtype=np.intp)
         classes, numbers[known] = np.unique(given[known], return_inverse=True)
         return numbers, classes
     labels = given.tolist()
-    known = np.array([not _is_unknown(label) for label in labels], dtype=bool)
+    known = np.flatnonzero([not _is_unknown(label) for label in labels])
     numbers = np.full(len(labels), UNKNOWN, dtype=np.intp)
     # True is not 1: a key tells them apart.
     keys = [(_is_bool(label), label) for label in labels if not _is_unknown(label)]
@@ -146,17 +148,15 @@ def decode_labels(codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[Any
     >>> decode_labels(np.array([1, -1]), np.array([10, 20])).tolist()
     [20, -1]
     """
-    none = codes == UNKNOWN
-    labels = classes[codes]
-    if none.any():
-        if classes.dtype.kind in "iu" and np.can_cast(classes.dtype, np.int64):
-            labels = labels.astype(np.int64)
-            labels[none] = UNKNOWN
-        elif classes.dtype.kind == "f":
-            labels[none] = np.nan
-        elif classes.dtype.kind in "mM":
-            labels[none] = np.array("NaT", dtype=classes.dtype)
-        else:
-            labels = labels.astype(object)
-            labels[none] = None
-    return labels
+    if not (codes == UNKNOWN).any():
+        return classes[codes]
+    none: Any = None
+    if classes.dtype.kind in "iu" and np.can_cast(classes.dtype, np.int64):
+        classes, none = classes.astype(np.int64), UNKNOWN
+    elif classes.dtype.kind in "fmM":
+        none = np.array("nan" if classes.dtype.kind == "f" else "NaT", dtype=classes.dtype)
+    else:
+        classes = classes.astype(object)
+    with_none = np.empty(len(classes) + 1, dtype=classes.dtype)
+    with_none[:-1], with_none[-1] = classes, none
+    return with_none[codes]  # −1 is the last

@@ -6,6 +6,7 @@ for small graphs use it) it inherits from the SciPy engine.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -103,8 +104,8 @@ class NativeOperator(ScipyOperator):
     def _underflow(self) -> float:
         """What underflow may have done to a residual that is not exactly zero."""
         terms = self.problem.graph.rows.longest + 8
-        least = self.problem.graph.degrees.min(where=self.problem.is_free, initial=np.inf)
-        unit = min(least, float(np.sqrt(least))) / 16  # peeled nodes have a finer one
+        least, _ = self.problem.degree_range
+        unit = min(least, math.sqrt(least)) / 16  # peeled nodes have a finer one
         return float(terms * (UNDERFLOW / unit))
 
     def imbalance(self, X: NDArray[np.float64], heat: float = 0.0) -> Imbalance:

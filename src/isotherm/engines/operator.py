@@ -94,9 +94,7 @@ def root_measures(problem: DirichletProblem, tol: float) -> bool:
     sooner where degrees differ: by 3 times on an R-MAT graph. But rounding at hubs counts for
     more: not with degrees of very different sizes, nor close to the limits of float64.
     """
-    degrees = problem.graph.degrees
-    least = degrees.min(where=problem.is_free, initial=np.inf)
-    most = degrees.max(where=problem.is_free, initial=0.0)
+    least, most = problem.degree_range
     terms = problem.graph.rows.longest + 8
     rounding = 4 * UNIT_ROUNDOFF * terms * np.sqrt(most / min(least, 1e300))
     return bool(most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol)

@@ -141,8 +141,10 @@ def exit_factors(
         return None
     nodes = h.astype(np.float64)
     nodes *= SLACK / (1 - max(eta, 0.0))
+    if not np.isfinite(nodes.sum()):
+        return None
     nodes[problem.is_unreached] = np.nan
-    return nodes if np.isfinite(nodes.sum(where=problem.is_free)) else None
+    return nodes
 
 
 def by_maximum_principle(problem: DirichletProblem, residual: float = np.inf) -> Certificate:
