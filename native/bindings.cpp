@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 
 #include "build.hpp"
@@ -13,6 +14,7 @@
 #include "factor.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
+#include "names.hpp"
 #include "reach.hpp"
 #include "threads.hpp"
 
@@ -102,6 +104,29 @@ nb::dict inspect_matrix(const Array<const std::int64_t>& start,
     result["zeros"] = found.zeros;
     result["faulty"] = found.faulty;
     return result;
+}
+
+template <class Offset>
+void encode_names(Names& names, const Array<const Offset>& start,
+                  const Array<const std::uint8_t>& bytes, const Array<std::int32_t>& numbers,
+                  int threads) {
+    const std::size_t count = numbers.shape(0);
+    require(start.shape(0) == count + 1, "start must have one entry more than there are texts");
+    require(start.data()[0] >= 0 && static_cast<std::size_t>(start.data()[count]) <= bytes.shape(0),
+            "start does not fit bytes");
+    const Texts<Offset> texts{static_cast<std::int64_t>(count), start.data(),
+                              reinterpret_cast<const char*>(bytes.data())};
+    unlocked([&] { names.encode(texts, numbers.data(), threads); });
+}
+
+// The names as Arrow keeps them: where each starts, and their bytes.
+nb::tuple texts_of(const Names& names) {
+    Buffer<std::int64_t> start(names.count() + 1);
+    Buffer<std::uint8_t> bytes(static_cast<std::int64_t>(names.bytes().size()));
+    std::copy(names.start().begin(), names.start().end(), start.get());
+    std::copy(names.bytes().begin(), names.bytes().end(), bytes.get());
+    return nb::make_tuple(give(std::move(start), names.count() + 1),
+                          give(std::move(bytes), static_cast<std::int64_t>(names.bytes().size())));
 }
 
 // --- solving --------------------------------------------------------------------------------------
@@ -363,6 +388,15 @@ NB_MODULE(_core, m) {
             return unlocked([&] { return components(graph, component.data(), threads); });
         },
         "start"_a, "ends"_a, "component"_a, "threads"_a);
+
+    nb::class_<Names>(m, "Names")
+        .def(nb::init<>())
+        .def("encode", &encode_names<std::int32_t>, "start"_a.noconvert(), "bytes"_a, "numbers"_a,
+             "threads"_a)
+        .def("encode", &encode_names<std::int64_t>, "start"_a.noconvert(), "bytes"_a, "numbers"_a,
+             "threads"_a)
+        .def("texts", &texts_of)
+        .def("__len__", &Names::count);
 
     nb::class_<BoundProblem> problem(m, "Problem");
     problem

@@ -51,6 +51,18 @@ public:
 #endif
     }
 
+    // Keeps the first `count`; the memory of the others goes back to the system, if it takes it.
+    void shrink(std::int64_t count) {
+#if defined(__linux__)
+        const std::size_t kept = rounded(static_cast<std::size_t>(count) * sizeof(T));
+        if (kept >= bytes_ || kept == 0) return;
+        munmap(reinterpret_cast<char*>(data_) + kept, bytes_ - kept);
+        bytes_ = kept;
+#else
+        static_cast<void>(count);
+#endif
+    }
+
     T* get() const { return data_; }
     T& operator[](std::int64_t i) const { return data_[i]; }
 

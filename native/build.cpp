@@ -5,7 +5,6 @@
 #include <limits>
 #include <mutex>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,27 +42,23 @@ std::int64_t clean_row(std::int32_t* ends, double* weights, std::int64_t count,
     return kept;
 }
 
-// Closes the gaps that merged duplicates left; counts[i] entries of row i are good.
-void close_gaps(OwnGraph& graph, const std::int64_t* counts, int threads) {
+// Closes the gaps that merged duplicates left; counts[i] entries of row i are good. In place: rows
+// only move to the left, and there is no room for all of them twice.
+void close_gaps(OwnGraph& graph, const std::int64_t* counts) {
     const std::int64_t n = graph.n_nodes;
-    Buffer<std::int64_t> start(n + 1);
-    for (std::int64_t i = 0; i < n; ++i) start[i + 1] = start[i] + counts[i];
-    const std::int64_t total = start[n];
     const auto pack = [&](auto& array) {
-        std::remove_reference_t<decltype(array)> packed(total);
-        for_pieces(threads, n, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t i = first; i < last; ++i) {
-                if (counts[i] == 0) continue;
-                std::memcpy(packed.get() + start[i], array.get() + graph.start[i],
-                            static_cast<std::size_t>(counts[i]) * sizeof *array.get());
-            }
-        });
-        array = std::move(packed);
+        std::int64_t to = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            std::memmove(array.get() + to, array.get() + graph.start[i],
+                         static_cast<std::size_t>(counts[i]) * sizeof *array.get());
+            to += counts[i];
+        }
+        array.shrink(to);
     };
     pack(graph.ends);
     if (graph.weights.get()) pack(graph.weights);
-    graph.start = std::move(start);
-    graph.n_entries = total;
+    for (std::int64_t i = 0; i < n; ++i) graph.start[i + 1] = graph.start[i] + counts[i];
+    graph.n_entries = graph.start[n];
 }
 
 std::uint64_t mixed(std::uint64_t z) {  // the finaliser of SplitMix64
@@ -161,7 +156,7 @@ OwnGraph from_edges(std::int64_t n_nodes, std::int64_t n_edges, const Index* sou
     });
     std::int64_t kept = 0;
     for (std::int64_t i = 0; i < n_nodes; ++i) kept += counts[i];
-    if (kept < total) close_gaps(graph, counts.get(), threads);
+    if (kept < total) close_gaps(graph, counts.get());
     return graph;
 }
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.datasets.packed import Packed
+from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

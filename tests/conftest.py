@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -51,3 +53,21 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(block_figures, "P", 0.2)
     monkeypatch.setattr(block_figures, "Q", 0.02)
     monkeypatch.setattr(block_figures, "RATIOS", range(1, 3))
+
+
+class CliRun:
+    """Runs commands in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, *arguments, stdin=None, columns=200):
+        return subprocess.run(
+            [sys.executable, "-m", "isotherm", *arguments],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"COLUMNS": str(columns), "NO_COLOR": "1"},
+            cwd=self.folder,
+            input=stdin,
+            check=False,
+        )

@@ -23,13 +23,13 @@ from scipy import sparse
 from conftest import SHARED_DATA
 from isotherm import ParameterError, load_dataset
 from isotherm.datasets import catalogue, dataset_names, describe, fetch_dataset
-from isotherm.datasets.archives import gunzip, tar_members
-from isotherm.datasets.arrays import read_npy, read_npz, read_sparse
 from isotherm.datasets.bundled import FOLDER
 from isotherm.datasets.download import _Receiver
-from isotherm.datasets.packed import Packed
-from isotherm.datasets.unpickle import load_array, load_neighbours
 from isotherm.errors import DatasetError, IsothermError
+from isotherm.read.archives import gunzip, tar_members
+from isotherm.read.arrays import read_npy, read_npz, read_sparse
+from isotherm.read.packed import Packed
+from isotherm.read.unpickle import load_array, load_neighbours
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "debian_packages.py"
 FROM_NETWORK = [name for name, info in catalogue.KNOWN.items() if not info.bundled]
@@ -777,7 +777,7 @@ def test_a_npy_file_that_promises_more_than_it_holds_is_refused():
 def test_sparse_matrices_of_every_kind_are_read():
     dense = np.array([[0, 1.5, 0], [0, 0, 1], [0, 0, 0]])
     for kind in ("csr", "csc", "coo"):
-        n, source, target = read_sparse(save_npz(sparse.csr_matrix(dense).asformat(kind)))
+        n, source, target, _ = read_sparse(save_npz(sparse.csr_matrix(dense).asformat(kind)))
         assert n == 3
         assert {frozenset(edge) for edge in zip(source, target, strict=True)} == {
             frozenset({0, 1}), frozenset({1, 2})

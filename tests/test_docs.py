@@ -4,14 +4,14 @@ import doctest
 import importlib
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import typer
 
 import isotherm
-from isotherm.cli.app import app
-from isotherm.cli.demo import PAPER, demo
+from conftest import CliRun
 from isotherm.engines import ENGINES
 
 ROOT = Path(__file__).parents[1]
@@ -56,43 +56,39 @@ def test_links_between_pages_lead_somewhere(page):
             assert (home / inside).exists(), target
 
 
-def commands():
-    """Every command with all its options, those of the program itself first."""
-
-    def within(name, command):
-        yield name, command
-        for part, inner in getattr(command, "commands", {}).items():
-            yield from within(f"{name} {part}", inner)
-
-    return within("isotherm", typer.main.get_command(app))
-
-
-def test_every_command_and_option_is_documented():
-    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    for name, command in commands():
-        assert name == "isotherm" or f"## {name}" in text
-        for parameter in command.params:
-            for option in parameter.opts:
-                if option.startswith("-"):
-                    assert f"`{option}`" in text, option
-
-
 def test_every_public_name_is_documented():
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     for name in isotherm.__all__:
         assert name.startswith("__") or name in text, name
 
 
-def test_the_readme_shows_what_the_demo_prints(capsys):
+def test_the_readme_shows_what_the_demo_prints(tmp_path):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"```text\n(.*?)```", readme, re.DOTALL).group(1)
-    demo(PAPER)
-    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    shown = re.search(r"```text\n(class .*?)```", readme, re.DOTALL).group(1)
+    result = CliRun(tmp_path)("demo", columns=80)
+    printed = [line.rstrip() for line in result.stdout.splitlines()]
     for line in shown.splitlines():
-        if line and line != "…" and "direct on native" not in line:
-            assert line in printed
-    last = rf"direct on {next(iter(ENGINES))}, 1 step: every temperature within"
-    assert re.search(last, "\n".join(printed))
+        if line and line != "…" and " on native, " not in line:
+            assert line.rstrip() in printed
+    assert re.search(rf"cg on {next(iter(ENGINES))}, \d+ steps: every temper", result.stdout)
+
+
+def test_the_quick_start_of_the_readme_is_what_happens(tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, text in re.findall(r"```text\n# (\S+\.csv)\n(.*?)```", readme, re.DOTALL):
+        (tmp_path / name).write_text(text)
+    command, shown = re.search(
+        r"```console\n\$ isotherm (.*?)\n(.*?)```", readme, re.DOTALL
+    ).groups()
+    result = CliRun(tmp_path)(*command.split(), columns=100)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == shown
+
+
+def test_the_page_of_commands_is_made_from_them():
+    script = ROOT / "scripts" / "cli_page.py"
+    checked = subprocess.run([sys.executable, str(script), "--check"], check=False)
+    assert checked.returncode == 0, "run python scripts/cli_page.py"
 
 
 def test_the_changelog_knows_this_version():

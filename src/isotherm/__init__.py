@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
     from isotherm.engines.native import NativeEngine as NativeEngine
     from isotherm.errors import DatasetError as DatasetError
+    from isotherm.errors import FileError as FileError
     from isotherm.errors import GraphError as GraphError
     from isotherm.errors import IsothermError as IsothermError
+    from isotherm.errors import IsothermWarning as IsothermWarning
     from isotherm.errors import LabelError as LabelError
     from isotherm.errors import NotConverged as NotConverged
     from isotherm.errors import ParameterError as ParameterError
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution as Solution
     from isotherm.solvers import Sweeps as Sweeps
     from isotherm.solvers import solve_dirichlet as solve_dirichlet
+    from isotherm.write import write_predictions as write_predictions
 
 _HOME = {
     "BlockModel": "block_model",
@@ -41,9 +44,11 @@ _HOME = {
     "DirichletProblem": "dirichlet",
     "DirichletRegressor": "classifier",
     "Elimination": "solvers",
+    "FileError": "errors",
     "Graph": "graph",
     "GraphError": "errors",
     "IsothermError": "errors",
+    "IsothermWarning": "errors",
     "LabelError": "errors",
     "NativeEngine": "engines.native",
     "NotConverged": "errors",
@@ -55,6 +60,7 @@ _HOME = {
     "read_graph": "read",
     "read_labels": "read",
     "solve_dirichlet": "solvers",
+    "write_predictions": "write",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -189,19 +189,11 @@ def probabilities(scores: NDArray[np.float64], spread: float) -> NDArray[np.floa
     ----------
     scores : array of shape (n, K)
     spread : float
-        The unit in which scores are measured, see `score_spread`.
+        The unit in which scores are measured.
     """
     powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / spread)
     share: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
     return share
-
-
-def score_spread(scores: NDArray[np.float64]) -> float:
-    """Root mean square distance of the scores from the mean of their row; 1 if that is 0."""
-    if scores.size == 0:
-        return 1.0
-    spread = float(np.sqrt(np.mean((scores - scores.mean(axis=1, keepdims=True)) ** 2)))
-    return spread if spread > 0 else 1.0
 
 
 def _within(means: Means, errors: Means, sign: int) -> Means:

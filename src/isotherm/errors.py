@@ -18,6 +18,10 @@ class GraphError(IsothermError, ValueError):
     """The input is not a graph: wrong shape, wrong weights, wrong node ids."""
 
 
+class FileError(IsothermError, OSError):
+    """A file cannot be read or written: missing, cut off, not in a format that is known."""
+
+
 class LabelError(IsothermError, ValueError):
     """The labels or boundary values cannot be used: none, wrong length, in conflict."""
 
@@ -37,6 +41,10 @@ class ParameterError(IsothermError, ValueError):
 
 class DatasetError(IsothermError, OSError):
     """A data set cannot be had: not downloaded, not what was recorded, not well-formed."""
+
+
+class IsothermWarning(UserWarning):
+    """Something in the input that a user may not expect; the work goes on."""
 
 
 class NotConverged(IsothermError, RuntimeError):

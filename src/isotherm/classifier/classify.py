@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
 from isotherm.classifier.verdict import Verdict, excess, judge
-from isotherm.decision import choose_decision, probabilities, score_spread, scores, winners
+from isotherm.decision import choose_decision, probabilities, scores, winners
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import ParameterError
 from isotherm.graph import Graph
@@ -19,6 +20,8 @@ from isotherm.labels import UNKNOWN, decode_labels, encode_labels, number_classe
 from isotherm.solvers import Warm
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from isotherm.decision import Means
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Certificate
     from isotherm.solvers.method import Solver
 
+ROWS = 1 << 17  # worked on at once where all would take much room
 STOPS = ("tolerance", "labels")
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
@@ -89,8 +93,9 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
     True
     """
 
+    STATUS = STATUS  # what `codes` numbers
+
     classes_: NDArray[Any]
-    labels_: NDArray[Any]
     mean_temperatures_: NDArray[np.float64]
     margins_: NDArray[np.float64]
     certified_: NDArray[np.bool_]
@@ -180,7 +185,10 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         self.mean_temperatures_ = verdict.means.all
         self.margins_ = verdict.margins
         self.certified_ = verdict.certified
-        self.labels_ = decode_labels(verdict.codes, self.classes_)
+        few = np.min_scalar_type(-len(self.classes_) - 1)  # enough for −1 … K − 1
+        self._codes = verdict.codes.astype(few)
+        self._labels: NDArray[Any] | None = None
+        self._spread: float | None = None
         self._status = np.full(len(seed_codes), STATUS.index(PREDICTED), dtype=np.int8)
         self._status[verdict.tied] = STATUS.index(TIE)
         self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)
@@ -189,6 +197,14 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         self._means: Means = verdict.means
 
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.
+
+    @property
+    def labels_(self) -> NDArray[Any]:
+        """Labels of all nodes, shape (n,)."""
+        check_is_fitted(self, "temperatures_")
+        if self._labels is None:
+            self._labels = decode_labels(self._codes, self.classes_)
+        return self._labels
 
     @property
     def scores_(self) -> NDArray[np.float64]:
@@ -229,12 +245,37 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
             See `predict`.
         """
         check_is_fitted(self, "temperatures_")
-        own = self.scores_
-        spread = score_spread(own[self._status == STATUS.index(PREDICTED)])
-        S = own if rows is None else self._new_scores(rows)
-        P = probabilities(S, spread)
+        S = self.scores_ if rows is None else self._new_scores(rows)
+        P = probabilities(S, self._unit())
         P[np.isnan(S[:, 0])] = self._means.seed_share
         return P
+
+    def _unit(self) -> float:
+        """The spread of the scores of predicted nodes, in which probabilities measure them."""
+        if self._spread is None:
+            predicted = self._status == STATUS.index(PREDICTED)
+            total, count = 0.0, 0
+            for rows in slices(len(predicted)):
+                S = self._some_scores(rows)[predicted[rows]]
+                total += float(((S - S.mean(axis=1, keepdims=True)) ** 2).sum())
+                count += S.size
+            self._spread = math.sqrt(total / count) if total > 0 else 1.0
+        return self._spread
+
+    # --- some rows at a time, for files and reports ---------------------------------------------
+
+    def codes(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Of some nodes: the class number (−1 where there is no label), the number in `STATUS`."""
+        return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
+
+    def certainty(self, rows: slice) -> NDArray[np.float64]:
+        """Of some nodes: the probability of the label, 1 at seeds; NaN where there is no label."""
+        P: NDArray[np.float64] = probabilities(self._some_scores(rows), self._unit()).max(axis=1)
+        P[self._status[rows] == STATUS.index(SEED)] = 1.0
+        return P
+
+    def _some_scores(self, rows: slice) -> NDArray[np.float64]:
+        return np.asarray(scores(self.temperatures_[rows], self._means, self._decision))
 
     def fit_predict(self, graph: Any, labels: Any) -> NDArray[Any]:
         """Labels of all nodes; see `fit`."""
@@ -250,6 +291,11 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
 
     def _new_scores(self, rows: Any) -> NDArray[np.float64]:
         return np.asarray(scores(self._extend(rows), self._means, self._decision))
+
+
+def slices(n: int) -> Iterator[slice]:
+    """All of n rows, some at a time."""
+    return (slice(first, min(first + ROWS, n)) for first in range(0, n, ROWS))
 
 
 def _seeds(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]]:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from isotherm.errors import GraphError, NotConverged, ParameterError
 from isotherm.graph.weights import as_weight_matrix
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.operator import Engine
     from isotherm.graph import Graph
+    from isotherm.graph.nodes import NodeIndex
     from isotherm.solvers import Solution, Warm
     from isotherm.solvers.attempt import Excess
     from isotherm.solvers.method import Solver
@@ -39,10 +41,10 @@ class DirichletEstimator(BaseEstimator):
     unreached: str
     warm_start: bool
 
-    names_: NDArray[Any]
     temperatures_: NDArray[np.floating[Any]]
     solution_: Solution
     n_iter_: int
+    _nodes: NodeIndex
     _fitted_with: tuple[float, str]  # leak and rule for unreached nodes; parameters may change
 
     def __sklearn_tags__(self) -> Any:
@@ -52,6 +54,17 @@ class DirichletEstimator(BaseEstimator):
         tags.input_tags.pairwise = True
         tags.input_tags.sparse = True
         return tags
+
+    @property
+    def names_(self) -> NDArray[Any]:
+        """Node ids, shape (n,)."""
+        check_is_fitted(self, "temperatures_")
+        return self._nodes.ids
+
+    def node_texts(self) -> Any:
+        """Node ids, written out, as an Arrow array of texts."""
+        check_is_fitted(self, "temperatures_")
+        return self._nodes.as_texts()
 
     def _solve(
         self,
@@ -78,7 +91,7 @@ class DirichletEstimator(BaseEstimator):
 
     def _record(self, graph: Graph, solution: Solution) -> None:
         """Keep what every fitted estimator has."""
-        self.names_ = graph.names
+        self._nodes = graph.nodes
         self.n_features_in_ = graph.n_nodes
         self.solution_ = solution
         self.n_iter_ = solution.n_iter
@@ -99,7 +112,7 @@ class DirichletEstimator(BaseEstimator):
         found = getattr(self, "solution_", None)
         if not self.warm_start or found is None or len(found.unreached) != graph.n_nodes:
             return None
-        return found if np.array_equal(self.names_, graph.names) else None
+        return found if self._nodes.same_as(graph.nodes) else None
 
     def _extend(self, rows: Any) -> NDArray[np.float64]:
         """Temperatures of new nodes: equation (2) with the fitted ones held.

@@ -6,15 +6,18 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from isotherm.cli import datasets, demo, evaluate, reproduce  # noqa: F401  # adds the commands
-from isotherm.cli.app import app
-from isotherm.errors import IsothermError
+# Each adds its commands.
+import isotherm.cli.classify
+import isotherm.cli.datasets
+import isotherm.cli.demo
+import isotherm.cli.estimate
+import isotherm.cli.evaluate
+import isotherm.cli.reproduce  # noqa: F401
+from isotherm.cli.app import app, run, settings
 
 
-def _version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         from isotherm import __version__
 
@@ -23,19 +26,21 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
-def isotherm(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+def program(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where in the program an error came up.")
     ] = False,
 ) -> None:
     """Label every node of a graph from a few, by heat diffusion at equilibrium."""
+    settings.debug = debug
 
 
 def main() -> None:
-    """Run the command line; what goes wrong is one line on stderr, without a traceback."""
-    try:
-        app()
-    except (IsothermError, OSError) as error:
-        message = Text.assemble(("error:", "bold red"), f" {error}")
-        Console(stderr=True).print(message, soft_wrap=True)
-        sys.exit(1)
+    """Run the command line."""
+    sys.exit(run(app))

@@ -1,8 +1,28 @@
-"""The application that commands are added to."""
+"""The application that commands are added to, and how it ends."""
 
 from __future__ import annotations
 
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
 import typer
+from rich.console import Console
+from rich.text import Text
+
+from isotherm.errors import IsothermError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Typer stands on click, which it brings along in some versions and depends on in others.
+ClickException: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+
+# How a command ends; in docs/cli.md.
+FAILED, USAGE, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     name="isotherm",
@@ -10,3 +30,79 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@dataclass
+class Settings:
+    """What holds for the whole run."""
+
+    debug: bool = False
+
+
+settings = Settings()
+
+
+def say(kind: str, message: str) -> None:
+    """An error or a warning: one paragraph on stderr."""
+    style = {"error": "bold red", "warning": "bold yellow"}.get(kind, "")
+    text = Text.assemble((f"{kind}:", style), f" {message}")
+    Console(stderr=True).print(text, soft_wrap=True)
+
+
+def show_warnings(*, quiet: bool) -> None:
+    """From here on, warnings are a line on stderr; none where it should be quiet."""
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        if not quiet:
+            say("warning", str(message))
+
+    warnings.simplefilter("always")
+    warnings.showwarning = show
+
+
+def run(command: Callable[..., Any]) -> int:
+    """Run the command line and return how it ended; what goes wrong is said without a traceback."""
+    try:
+        code = int(command(standalone_mode=False) or 0)  # some versions catch an interrupt
+        return _interrupted() if code == INTERRUPTED else code
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted()
+    except ClickException as error:
+        _show_usage(error)
+        return USAGE
+    except BrokenPipeError:  # who read the output has had enough
+        sys.stderr.close()
+        return FAILED
+    except (IsothermError, OSError) as error:
+        if settings.debug:
+            raise
+        say("error", str(error))
+        return FAILED
+    except MemoryError:
+        if settings.debug:
+            raise
+        say("error", "not enough memory; isotherm estimate tells how much is needed")
+        return FAILED
+    except Exception as error:
+        if settings.debug:
+            raise
+        say(
+            "error",
+            f"something unforeseen, {type(error).__name__}: {error}; this is a fault of isotherm. "
+            "With --debug it says where",
+        )
+        return FAILED
+
+
+def _interrupted() -> int:
+    say("error", "interrupted; no file was left half written")
+    return INTERRUPTED
+
+
+def _show_usage(error: Any) -> None:
+    try:
+        from typer.rich_utils import rich_format_error
+    except ImportError:
+        error.show()
+    else:
+        rich_format_error(error)

@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from isotherm.cli import options as o
 from isotherm.cli.app import app
-from isotherm.decision import DECISIONS
+from isotherm.cli.progress import Stages
 
-Decision = StrEnum("Decision", {name: name for name in DECISIONS})  # type: ignore[misc]
-PAPER = Decision("centered")
+SHARE = 0.05  # of the packages whose section is given
+SAMPLE = 12  # packages shown
 
 
 @app.command()
 def demo(
-    decision: Annotated[Decision, typer.Option(help="How temperatures become scores.")] = PAPER,
+    decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
+    report: Annotated[
+        str, typer.Option(metavar="FILE", help="Web page about the run; replaced if it is there.")
+    ] = "isotherm-demo.html",
+    seed: Annotated[int, typer.Option(min=0, help="Of the packages drawn.")] = 0,
+    quiet: o.Quiet = False,
 ) -> None:
-    """Classify Zachary's karate club from two seeds (Figure 1 of the paper)."""
+    """Find the section of each Debian package from one in twenty, by what depends on what."""
+    import time
+
+    import numpy as np
+
     from isotherm.classifier import DirichletClassifier
     from isotherm.datasets import load_dataset
-    from isotherm.report.terminal import accuracy_line, prediction_table, solution_line
+    from isotherm.job import Job, Outcome, write_report
+    from isotherm.read.record import Reading
+    from isotherm.report.terminal import accuracy_line, sample_table, section_table, solution_line
 
-    club = load_dataset("karate")
-    seeds = {node: club.labels[node] for node in (0, 33)}  # the two rivals
-    classifier = DirichletClassifier(decision.value).fit(club.graph, seeds)
-    free = classifier.status_ != "seed"
-    right = classifier.labels_[free] == club.labels[free]
+    rng = np.random.default_rng(seed)
+    with Stages(quiet=quiet) as stages:
+        with stages.stage("reading the Debian packages"):
+            debian = load_dataset("debian")
+        given = rng.random(len(debian.labels)) < SHARE
+        known = debian.labels.astype(object)
+        known[~given] = None
+        with stages.solving():
+            started = time.perf_counter()
+            classifier = DirichletClassifier(decision.value).fit(debian.graph, known)
+            seconds = {"solving": time.perf_counter() - started}
+        with stages.stage(f"writing {report}"):
+            edges = Reading("debian", "comes along", n_rows=debian.graph.n_edges)
+            labels = Reading("debian", "comes along", n_rows=int(given.sum()))
+            outcome = Outcome(debian.graph, classifier, edges, labels, seconds, converged=True)
+            write_report(report, Job("", "", command="isotherm demo"), outcome)
 
+    free = np.isin(classifier.status_, ["predicted", "tie"])
+    truth, found = debian.labels[free], classifier.labels_[free]
     console = Console()
-    console.print(prediction_table(classifier, club.labels, width=console.width))
+    console.print(section_table(truth, found, debian.labels[given], width=console.width))
+    console.print()
+    shown = rng.choice(np.flatnonzero(free), SAMPLE, replace=False)
+    console.print(sample_table(classifier, debian.labels, shown, width=console.width))
     console.print()
     console.print(solution_line(classifier.solution_), highlight=False)
-    console.print(accuracy_line(int(right.sum()), len(right), "the free nodes"), highlight=False)
+    console.print(
+        accuracy_line(int((truth == found).sum()), len(truth), "packages not given"),
+        highlight=False,
+    )
+    console.print(f"see {report}", highlight=False, soft_wrap=True)

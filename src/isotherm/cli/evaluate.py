@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003  # read by typer
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from isotherm.cli.app import app
+from isotherm.cli import options as o
+from isotherm.cli.app import app, show_warnings
 from isotherm.cli.progress import progress_bar
 from isotherm.errors import ParameterError
 
 
 @app.command()
 def evaluate(
-    edges: Annotated[Path, typer.Argument(help="Edges: two node ids per line, perhaps a weight.")],
-    labels: Annotated[Path, typer.Argument(help="Labels: a node id and its label per line.")],
+    edges: o.Edges,
+    labels: o.Labels,
     seeds: Annotated[
         str, typer.Option(help="Shares of the labelled nodes that are given as seeds.")
     ] = "5%,10%,20%",
@@ -25,6 +26,19 @@ def evaluate(
     csv: Annotated[
         Path | None, typer.Option(help="File for one row per single run.", dir_okay=False)
     ] = None,
+    source: o.Source = None,
+    target: o.Target = None,
+    weight: o.Weight = None,
+    delimiter: o.Delimiter = None,
+    no_header: o.NoHeader = False,
+    comment: o.Comment = None,
+    encoding: o.Encoding = "utf-8",
+    node: o.Node = None,
+    label: o.Label = None,
+    label_delimiter: o.LabelDelimiter = None,
+    label_no_header: o.LabelNoHeader = False,
+    on_error: o.ErrorRule = o.OnError.RAISE,
+    quiet: o.Quiet = False,
 ) -> None:
     """Score every decision on your own graph: some labels are given, the others are predicted."""
     import numpy as np
@@ -35,9 +49,28 @@ def evaluate(
     from isotherm.report.tables import write_csv
     from isotherm.report.terminal import decision_table
 
+    show_warnings(quiet=quiet)
     shares = [share_of(text) for text in seeds.split(",")]
-    graph = read_graph(edges)
-    codes, _ = encode_labels(read_labels(labels, graph), graph)
+    shared: dict[str, Any] = {"comment": comment, "encoding": encoding, "on_error": on_error.value}
+    graph = read_graph(
+        edges,
+        source=source,
+        target=target,
+        weight=weight,
+        delimiter=delimiter,
+        header=False if no_header else None,
+        **shared,
+    )
+    known = read_labels(
+        labels,
+        graph,
+        node=node,
+        label=label,
+        delimiter=label_delimiter,
+        header=False if label_no_header else None,
+        **shared,
+    )
+    codes, _ = encode_labels(known, graph)
     with progress_bar() as progress:
         rows = run(
             graph,

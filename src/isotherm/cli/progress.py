@@ -1,9 +1,10 @@
-"""A progress bar on stderr, where that is a terminal."""
+"""What is going on, on stderr where that is a terminal."""
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import (
@@ -11,6 +12,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     TaskID,
+    TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 NARROW = 60  # terminal columns below which the counts are left out
+STEPS = "isotherm.solvers.attempt"  # the logger that tells of each step of a solve
 
 
 @contextmanager
@@ -43,3 +46,84 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
     with bars:
         yield show
+
+
+class Stages:
+    """The stages of a run, one bar after the other.
+
+    Parameters
+    ----------
+    quiet : bool
+        Draw nothing, whatever stderr is.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        console = Console(stderr=True)
+        self.is_shown = console.is_terminal and not quiet
+        room = max(20, console.width - 30)
+        columns = [TextColumn(f"{{task.description:.{room}}}"), BarColumn(bar_width=None)]
+        columns += [TaskProgressColumn(), TimeElapsedColumn()] if console.width >= NARROW else []
+        self._bars = Progress(*columns, console=console, transient=True)
+        self._task: TaskID | None = None
+
+    @contextmanager
+    def stage(self, what: str) -> Iterator[Callable[[int, int | None], None]]:
+        """A stage: a function of how much is done and, where that is known, how much there is."""
+        if not self.is_shown:
+            yield lambda *_: None
+            return
+        task = self._task = self._bars.add_task(what, total=None)
+
+        def show(done: int, total: int | None) -> None:
+            self._bars.update(task, completed=done, total=total)
+
+        try:
+            yield show
+        finally:
+            self._bars.remove_task(task)
+            self._task = None
+
+    @contextmanager
+    def solving(self) -> Iterator[None]:
+        """The stage of the solve, with the error that is still likely."""
+        if not self.is_shown:
+            yield
+            return
+        logger = logging.getLogger(STEPS)
+        handler, level = _Steps(self), logger.level
+        with self.stage("solving"):
+            logger.addHandler(handler)
+            logger.setLevel(logging.DEBUG)
+            try:
+                yield
+            finally:
+                logger.removeHandler(handler)
+                logger.setLevel(level)
+
+    def say(self, what: str) -> None:
+        """Describe the stage anew."""
+        if self._task is not None:
+            self._bars.update(self._task, description=what)
+
+    def __enter__(self) -> Stages:
+        if self.is_shown:
+            self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.is_shown:
+            self._bars.stop()
+
+
+class _Steps(logging.Handler):
+    """Turns what the solver logs into the description of a stage."""
+
+    def __init__(self, stages: Stages) -> None:
+        super().__init__(logging.DEBUG)
+        self._stages = stages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        arguments: Any = record.args
+        if record.levelno == logging.DEBUG and len(arguments) == 2:
+            step, likely = arguments
+            self._stages.say(f"solving: step {step}, error about {likely:.0e}")

@@ -10,8 +10,8 @@ from isotherm.datasets.bundled import BUNDLED, FOLDER
 from isotherm.datasets.cache import VARIABLE, Cache, find_cache
 from isotherm.datasets.catalogue import KNOWN, DatasetInfo
 from isotherm.datasets.download import fetch_file
-from isotherm.datasets.packed import Packed
 from isotherm.errors import DatasetError, ParameterError
+from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     import os

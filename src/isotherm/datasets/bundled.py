@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.datasets.packed import Packed
 from isotherm.graph import Graph
+from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
 
-from isotherm.datasets.archives import MOST_BYTES
 from isotherm.errors import DatasetError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from isotherm.files import replacing
+from isotherm.read.archives import MOST_BYTES
 
 VARIABLE = "ISOTHERM_DATA"
 RECORDS = "checksums.json"
@@ -118,21 +113,3 @@ def find_cache(data_home: str | os.PathLike[str] | None = None) -> Cache | None:
             return None
         chosen = pooch.os_cache("isotherm")
     return Cache(Path(chosen).expanduser())
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file that takes the place of `path` at the end, or, after an error, leaves nothing."""
-    missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("xb") as file:
-            yield file
-        part.replace(path)
-    except BaseException:  # an interrupt too
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-            for folder in missing:
-                folder.rmdir()  # fails, as it should, where somebody else uses it by now
-        raise

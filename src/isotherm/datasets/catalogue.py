@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from isotherm.datasets.packed import Packed
+    from isotherm.read.packed import Packed
 
 # Where the files of each site are.
 BASES = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Any
 
-from isotherm.datasets.archives import MOST_BYTES
-from isotherm.datasets.cache import RECORDS, replacing
+from isotherm.datasets.cache import RECORDS
 from isotherm.errors import DatasetError
+from isotherm.files import replacing
+from isotherm.read.archives import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.datasets.archives import tar_members
-from isotherm.datasets.arrays import read_npy, read_sparse
-from isotherm.datasets.packed import Packed
 from isotherm.errors import DatasetError
 from isotherm.labels import UNKNOWN
+from isotherm.read.archives import tar_members
+from isotherm.read.arrays import read_npy, read_sparse
+from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ def read(files: Mapping[str, bytes]) -> Packed:
         if name not in members:
             raise DatasetError(f"{archive}: no {name} in the archive")
     try:
-        n, source, target = read_sparse(members["adjacency.npz"])
+        n, source, target, _ = read_sparse(members["adjacency.npz"])
     except DatasetError as error:
         raise DatasetError(f"{archive}, adjacency.npz: {error}") from None
     arrays = {name: _array(archive, name, members) for name in members if name.endswith(".npy")}

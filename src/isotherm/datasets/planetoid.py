@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.datasets.packed import Packed
 from isotherm.datasets.snap import read_numbers
-from isotherm.datasets.unpickle import load_array, load_neighbours
 from isotherm.errors import DatasetError
 from isotherm.labels import UNKNOWN
+from isotherm.read.packed import Packed
+from isotherm.read.unpickle import load_array, load_neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.datasets.archives import gunzip
-from isotherm.datasets.packed import Packed
 from isotherm.errors import DatasetError
+from isotherm.read.archives import gunzip
+from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

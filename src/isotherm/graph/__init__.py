@@ -12,6 +12,7 @@ from scipy import sparse
 from isotherm.errors import GraphError
 from isotherm.graph.nodes import NodeIndex, as_column, encode
 from isotherm.graph.rows import Rows, rows_from_edges, rows_from_matrix
+from isotherm.graph.texts import TextNumbers, text_column, text_order
 from isotherm.graph.weights import as_csr, as_weight_column, as_weight_matrix
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ class Graph:
         >>> graph.names.tolist(), graph.n_edges, graph.degrees.tolist()
         (['ada', 'bob', 'cyd'], 2, [1.0, 2.0, 1.0])
         """
+        texts = (text_column(source), text_column(target))
+        if nodes is None and texts[0] is not None and texts[1] is not None:
+            return cls._from_texts(texts[0], texts[1], weight)
         ends = [as_column(source, "source"), as_column(target, "target")]
         if len(ends[0]) != len(ends[1]):
             raise GraphError(f"source has {len(ends[0])} entries but target has {len(ends[1])}")
@@ -97,6 +101,18 @@ class Graph:
             kept = weights > 0
             i, j, weights = i[kept], j[kept], weights[kept]
         return cls(rows_from_edges(len(index), i, j, weights), index)
+
+    @classmethod
+    def _from_texts(cls, source: Any, target: Any, weight: Any) -> Graph:
+        """From columns of Arrow: no Python object is made for a row."""
+        numbers = TextNumbers()
+        i, j = numbers.encode(source), numbers.encode(target)
+        texts = numbers.texts()
+        order = text_order(texts)
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        ranked = cls.from_edges(rank[i], rank[j], weight, nodes=range(len(order)))
+        return ranked.renamed(texts.take(order))
 
     @classmethod
     def from_matrix(cls, adjacency: Any, *, nodes: Any = None) -> Graph:
@@ -222,6 +238,15 @@ class Graph:
     def names(self) -> NDArray[Any]:
         """The id of each node, array of shape (n,)."""
         return self._nodes.ids
+
+    @property
+    def nodes(self) -> NodeIndex:
+        """The ids of the nodes, in the form in which they are kept."""
+        return self._nodes
+
+    def renamed(self, ids: Any) -> Graph:
+        """The same graph with other ids: an array of shape (n,), or one of texts of Arrow."""
+        return Graph(self.rows, NodeIndex(ids))
 
     @property
     def has_names(self) -> bool:

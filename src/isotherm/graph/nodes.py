@@ -22,7 +22,7 @@ class NodeIndex:
 
     Parameters
     ----------
-    ids : array of shape (n,) or int
+    ids : array of shape (n,), Arrow array of texts, or int
         The ids, all different; an int n stands for the ids 0 … n − 1, which are not stored.
     given : bool
         Whether somebody chose these ids, or they are just the positions in a matrix.
@@ -34,7 +34,7 @@ class NodeIndex:
     [1, 0]
     """
 
-    def __init__(self, ids: NDArray[Any] | int, *, given: bool = True) -> None:
+    def __init__(self, ids: Any, *, given: bool = True) -> None:
         self._ids = ids
         self.given = given
 
@@ -42,8 +42,31 @@ class NodeIndex:
         return self._ids if isinstance(self._ids, int) else len(self._ids)
 
     @property
+    def texts(self) -> Any:
+        """The ids as an Arrow array, where they are kept as one; else None."""
+        return self._ids if hasattr(self._ids, "to_pylist") else None
+
+    def same_as(self, other: NodeIndex) -> bool:
+        """Whether these are the same ids in the same order."""
+        if self._ids is other._ids:
+            return True
+        if self.texts is not None and other.texts is not None:
+            return bool(self.texts.equals(other.texts))
+        return np.array_equal(self.ids, other.ids)
+
+    def as_texts(self) -> Any:
+        """The ids, written out, as an Arrow array of texts."""
+        import pyarrow as pa
+
+        if self.texts is not None:
+            return self.texts
+        return pa.array([str(node) for node in self.ids.tolist()], pa.large_string())
+
+    @cached_property
     def ids(self) -> NDArray[Any]:
         """The ids as an array of shape (n,)."""
+        if self.texts is not None:
+            return np.asarray(self.texts.to_numpy(zero_copy_only=False), dtype=object)
         return np.arange(self._ids) if isinstance(self._ids, int) else self._ids
 
     @cached_property
@@ -59,18 +82,37 @@ class NodeIndex:
             If some are not nodes of the graph.
         """
         column = as_column(nodes, "nodes")
-        if isinstance(self._ids, int) and column.dtype.kind in "iu":
-            known = (column >= 0) & (column < len(self))
-            found = np.where(known, column, -1).astype(np.intp)
-        else:
-            position_of = self._position_of
-            try:
-                found = np.fromiter((position_of.get(i, -1) for i in column.tolist()), np.intp)
-            except TypeError as error:
-                raise UnknownNode(f"node ids must be hashable: {error}") from None
+        found = self.find(column)
         if (found < 0).any():
             raise self._unknown(column[found < 0].tolist(), len(column))
         return found
+
+    def find(self, column: NDArray[Any]) -> NDArray[np.intp]:
+        """Positions of the given ids, −1 for those that are not nodes of the graph.
+
+        Raises
+        ------
+        UnknownNode
+            If some could not be the id of a node.
+        """
+        if isinstance(self._ids, int) and column.dtype.kind in "iu":
+            known = (column >= 0) & (column < len(self))
+            return np.where(known, column, -1).astype(np.intp)
+        if self.texts is not None and all(type(node) is str for node in column.tolist()):
+            return self._find_texts(column)
+        position_of = self._position_of
+        try:
+            return np.fromiter((position_of.get(i, -1) for i in column.tolist()), np.intp)
+        except TypeError as error:
+            raise UnknownNode(f"node ids must be hashable: {error}") from None
+
+    def _find_texts(self, column: NDArray[Any]) -> NDArray[np.intp]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        wanted = pa.array(column.tolist(), pa.large_string())
+        found = pc.fill_null(pc.index_in(wanted, value_set=self.texts), -1)
+        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.intp)
 
     def numbers(self, columns: Sequence[NDArray[Any]]) -> bool:
         """Whether the ids are 0 … n − 1 and all in these columns are among them."""

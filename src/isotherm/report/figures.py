@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.datasets.cache import replacing
 from isotherm.errors import ParameterError
+from isotherm.files import replacing
 from isotherm.report.tables import grouped, mean_and_spread
 
 if TYPE_CHECKING:

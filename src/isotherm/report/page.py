@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+JOINERS = "\u200c\u200d"  # not printable, but part of words in some scripts
+
 STYLE = """
 :root { color-scheme: light dark;
   --ink: #1d2733; --paper: #fdfdfc; --line: #d5d9de; --mark: #b3261e; }
@@ -51,12 +53,57 @@ def section(title: str, text: str, *parts: str) -> str:
     return f"<h2>{html.escape(title)}</h2>\n<p>{html.escape(text)}</p>\n{''.join(parts)}"
 
 
-def page(title: str, introduction: str, sections: Iterable[str]) -> str:
-    """The whole page."""
+def short(text: object, longest: int = 60) -> str:
+    r"""Words from a file, for people: cut where long, with nothing in them that acts.
+
+    Control characters, those that turn the direction of text, and halves of characters are
+    written as escapes.
+
+    Examples
+    --------
+    >>> short("a\tb"), short("x" * 100, 5), short("")
+    ('a\\tb', 'xxxx…', '(empty)')
+    """
+    words = str(text)[: longest + 1]
+    if not words.isprintable():
+        words = "".join(
+            letter
+            if letter.isprintable() or letter in JOINERS
+            else letter.encode("unicode_escape").decode()
+            for letter in words
+        )
+    if len(words) > longest:
+        words = words[: longest - 1] + "…"
+    return words if words.strip() else "(empty)"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "node"), counted(2000, "node"), counted(0, "class", "classes")
+    ('1 node', '2,000 nodes', '0 classes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def figure(caption: str, body: str) -> str:
+    """A chart or a drawing below its caption."""
+    return f"<figure><figcaption>{html.escape(caption)}</figcaption>{body}</figure>\n"
+
+
+def code(text: str) -> str:
+    """A line to be copied."""
+    return f"<pre>{html.escape(text)}</pre>\n"
+
+
+def page(title: str, introduction: str, sections: Iterable[str], *, style: str = "") -> str:
+    """The whole page; `style` is added to that of all pages."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style></head>\n<body>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}{style}</style></head>\n<body>\n"
         f"<h1>{html.escape(title)}</h1>\n<p>{html.escape(introduction)}</p>\n"
         f"{''.join(sections)}</body></html>\n"
     )

@@ -8,7 +8,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from isotherm.datasets.cache import replacing
+from isotherm.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
@@ -16,42 +17,71 @@ if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
+    from isotherm.estimate import Estimate
+    from isotherm.job import Outcome
+    from isotherm.read.record import Reading
     from isotherm.solvers import Solution
 
-WIDE, MEDIUM = 80, 60  # terminal columns that the full table and the one without extras need
+MEDIUM = 60  # terminal columns that a full table needs
+MOST_CLASSES = 15
 
 
-def prediction_table(classifier: DirichletClassifier, truth: NDArray[Any], *, width: int) -> Table:
-    """One row per node: temperatures, label, margin, proof, true label.
+def section_table(
+    truth: NDArray[Any], found: NDArray[Any], given: NDArray[Any], *, width: int
+) -> Table:
+    """How well each class was found: the largest ones, and their mean over all.
 
-    Columns that a narrow terminal has no room for are left out: first status and truth, then
-    all temperatures but that of the label. A label that is not the true one has a star.
+    Parameters
+    ----------
+    truth, found : arrays of shape (m,)
+        The true and the predicted label of each free node.
+    given : array
+        The labels of the seeds.
+    width : int
+        Of the terminal.
     """
+    from sklearn.metrics import precision_recall_fscore_support
+
+    classes, sizes = np.unique(truth, return_counts=True)
+    scores = precision_recall_fscore_support(truth, found, labels=classes, zero_division=0.0)[:3]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    full, medium = width >= WIDE, width >= MEDIUM
-    table.add_column("node", justify="right")
-    for heading in [f"T({name})" for name in classifier.classes_] if medium else ["T"]:
+    table.add_column("class", no_wrap=True)
+    extra = width >= MEDIUM
+    headings = ("given", "to find", "precision", "recall", "F1") if extra else ("n", "P", "R", "F1")
+    for heading in headings:
         table.add_column(heading, justify="right")
-    table.add_column("label")
-    table.add_column("margin", justify="right")
+    order = np.argsort(-sizes, kind="stable")
+    for k in order[:MOST_CLASSES]:
+        cells = [f"{int((given == classes[k]).sum()):,}"] if extra else []
+        cells += [f"{sizes[k]:,}", *(f"{score[k]:.2f}" for score in scores)]
+        table.add_row(str(classes[k]), *cells)
+    if len(order) > MOST_CLASSES:
+        cells = [f"{len(given):,}"] if extra else []
+        cells += [f"{len(truth):,}", *(f"{score.mean():.2f}" for score in scores)]
+        table.add_row(f"mean of all {len(order)}", *cells, style="bold")
+    return table
+
+
+def sample_table(
+    classifier: DirichletClassifier, truth: NDArray[Any], shown: NDArray[Any], *, width: int
+) -> Table:
+    """Some nodes with their label, the true one and what is known of it; a wrong one has a star."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("node", overflow="ellipsis", no_wrap=True, max_width=max(12, width // 3))
+    for heading in ("label", "truth"):
+        table.add_column(heading, no_wrap=True)
+    full = width >= MEDIUM
     if full:
-        table.add_column("status")
-    table.add_column("certified" if medium else "cert.")
-    if full:
-        table.add_column("truth")
-    for i, node in enumerate(classifier.names_):
-        label, status = classifier.labels_[i], str(classifier.status_[i])
-        right = label == truth[i]
-        T = classifier.temperatures_[i]
+        table.add_column("margin", justify="right")
+        table.add_column("certified")
+    for i in shown:
+        label, right = classifier.labels_[i], classifier.labels_[i] == truth[i]
+        cells = [f"{classifier.margins_[i]:.4f}", "yes" if classifier.certified_[i] else "no"]
         table.add_row(
-            str(node),
-            *(f"{t:.4f}" for t in (T if medium else T[classifier.classes_ == label])),
+            str(classifier.names_[i]),
             str(label) if right else Text(f"{label} *", style="red"),
-            f"{classifier.margins_[i]:.4f}",
-            *([status] if full else []),
-            "yes" if classifier.certified_[i] else "no",
-            *([str(truth[i])] if full else []),
-            style="bold" if status == "seed" else None,
+            str(truth[i]),
+            *(cells if full else []),
         )
     return table
 
@@ -69,6 +99,72 @@ def accuracy_line(correct: int, total: int, what: str) -> str:
     """A share of right answers."""
     star = "" if correct == total else "; * marks the others"
     return f"accuracy on {what}: {correct} of {total} ({correct / total:.1%}){star}"
+
+
+def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list[str]:
+    """What a job has done, a line for each stage."""
+    graph, model, edges, labels = (
+        outcome.graph,
+        outcome.classifier,
+        outcome.edges,
+        outcome.labels,
+    )
+    merged = max(edges.n_rows - graph.n_edges, 0)
+    counts = dict(zip(*np.unique(model.status_, return_counts=True), strict=True))
+    lines = [
+        f"read {edges.name} ({reading_words(edges)}): {_many(graph.n_nodes, 'node')}, "
+        f"{_many(graph.n_edges, 'edge')}"
+        + (f", {_many(merged, 'duplicate')} merged" if merged else ""),
+        (
+            f"read {labels.name} ({reading_words(labels)}): "
+            f"{_many(counts.get('seed', 0), 'seed')} of {_many(len(model.classes_), 'class')}"
+        ),
+        solution_line(model.solution_),
+        f"labelled {_many(counts.get('predicted', 0) + counts.get('tie', 0), 'node')}, "
+        f"{float(model.certified_.mean()):.1%} of all labels proven"
+        + (f", {_many(counts['tie'], 'tie')}" if "tie" in counts else "")
+        + (f", {counts['unreached']:,} unreached" if "unreached" in counts else ""),
+    ]
+    lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-")]
+    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in outcome.seconds.items())
+    return [*lines, seconds]
+
+
+def estimate_lines(estimate: Estimate) -> list[str]:
+    """How large a job is."""
+    about = "" if estimate.exact else "about "
+    rows = [
+        ("nodes", f"{about}{_rough(estimate.nodes, exact=estimate.exact)}"),
+        ("edges", f"{about}{_rough(estimate.edges, exact=estimate.exact)}"),
+        ("labels", f"{estimate.labels:,}" if estimate.labels else "none given"),
+        ("classes", f"{estimate.classes:,}"),
+        ("memory", f"about {_bytes(estimate.memory)}"),
+        ("time", f"about {_duration(estimate.seconds)}, more on a graph hard to solve"),
+    ]
+    return [f"{name:<8} {value}" for name, value in rows]
+
+
+def _rough(count: int, *, exact: bool) -> str:
+    return f"{count if exact else int(float(f'{count:.3g}')):,}"
+
+
+def _bytes(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+
+
+def reading_words(reading: Reading) -> str:
+    """The format of a file, and the columns that were used."""
+    columns = ", ".join(reading.columns)
+    return f"{reading.format}, columns {columns}" if columns else reading.format
+
+
+def _many(count: int, thing: str) -> str:
+    plural = thing + ("es" if thing.endswith("s") else "s")
+    return f"{count:,} {thing if count == 1 else plural}"
 
 
 def decision_table(rows: list[dict[str, Any]]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from isotherm.solvers.method import Solver, Warm
 
     Excess = Callable[[NDArray[Any], Certificate], float]
+
+logger = logging.getLogger(__name__)
 
 FIRST_LOOK = 0.02  # likely error at which a solve that may end early is first looked at
 LONGEST_LEAP = 64  # the error shrinks by no more than this between two looks
@@ -78,7 +81,8 @@ def attempt(
         steps, previous, look_at = 0, math.inf, FIRST_LOOK
         while True:
             early = False
-            for step, likely in enumerate(method.iterate(X, tol)):  # noqa: B007  # the last counts
+            for step, likely in enumerate(method.iterate(X, tol)):  # the last counts
+                logger.debug("step %d: temperatures likely within %.1e", steps + step, likely)
                 if excess is not None and NEAR * tol < likely <= look_at:
                     too_large = excess(X, method.guess(X))
                     # Errors shrink as residuals do: look again when that may be enough.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from isotherm.datasets.archives import MOST_BYTES
-from isotherm.datasets.unpickle import load_array
 from isotherm.errors import DatasetError
+from isotherm.read.archives import MOST_BYTES
+from isotherm.read.unpickle import load_array
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -111,15 +111,19 @@ def write_npz(arrays: dict[str, NDArray[Any]], *, small: bool = False) -> bytes:
     return file.getvalue()
 
 
-def read_sparse(data: bytes) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-    """Number of nodes and the two ends of each edge of a square matrix of `scipy.sparse.save_npz`.
+def read_sparse(
+    data: bytes, *, most: int = MOST_BYTES
+) -> tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Number of nodes, the two ends and the weight of each edge of `scipy.sparse.save_npz`.
 
     Raises
     ------
     DatasetError
         A damaged file, or a matrix that is not square or has entries outside.
     """
-    parts = read_npz(data, {"format", "shape", "indptr", "indices", "row", "col", "data"})
+    parts = read_npz(
+        data, {"format", "shape", "indptr", "indices", "row", "col", "data"}, most=most
+    )
     try:
         kind = parts["format"].item()
         kind = kind.decode("latin-1") if isinstance(kind, bytes) else str(kind)
@@ -139,7 +143,7 @@ def read_sparse(data: bytes) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]
         raise DatasetError("a sparse matrix whose arrays do not fit together")
     source, target = (end.astype(np.int64) for end in ends)
     there = weights.ravel() != 0
-    return n, source[there], target[there]
+    return n, source[there], target[there], weights.ravel()[there]
 
 
 def _expanded(indptr: NDArray[Any], n: int) -> NDArray[Any]:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from isotherm.datasets.arrays import check_pointers, read_npz, write_npz
 from isotherm.errors import DatasetError
 from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN, decode_labels
+from isotherm.read.arrays import check_pointers, read_npz, write_npz
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,53 @@
+// Names → numbers 0, 1, 2 …, in the order in which they first appear.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace isotherm {
+
+// Text as Arrow keeps it: item i is the bytes from start[i] to start[i + 1].
+template <class Offset>
+struct Texts {
+    std::int64_t count;
+    const Offset* start;  // count + 1
+    const char* bytes;
+};
+
+class Names {
+public:
+    Names();
+
+    // The number of each text; new ones get the next numbers. Many are looked up at once, on
+    // several threads; those not found are then added one after the other, so that numbers do not
+    // depend on the threads. Throws std::length_error beyond 2³¹ − 2 names.
+    template <class Offset>
+    void encode(const Texts<Offset>& texts, std::int32_t* numbers, int threads);
+
+    std::int64_t count() const { return static_cast<std::int64_t>(start_.size()) - 1; }
+    const std::vector<std::int64_t>& start() const { return start_; }
+    const std::vector<char>& bytes() const { return bytes_; }
+
+private:
+    struct Slot {
+        std::uint32_t hash;
+        std::int32_t number;  // −1: free
+    };
+
+    std::uint32_t hash_of(const char* text, std::int64_t length) const;
+    std::size_t place_of(std::uint32_t hash) const;
+    bool is(std::int32_t number, const char* text, std::int64_t length) const;
+    std::int32_t find(std::uint32_t hash, const char* text, std::int64_t length) const;
+    std::int32_t find_or_add(std::uint32_t hash, const char* text, std::int64_t length);
+    template <class Offset>
+    bool find_some(const Texts<Offset>& texts, std::int64_t first, std::int64_t last,
+                   std::int32_t* numbers) const;
+    void grow();
+
+    std::uint64_t key_;  // of the hash: nobody can prepare names that all collide
+    std::vector<Slot> slots_;
+    std::vector<std::int64_t> start_;
+    std::vector<char> bytes_;
+};
+
+}  // namespace isotherm

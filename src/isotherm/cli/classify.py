@@ -1,0 +1,162 @@
+"""``isotherm classify``."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from isotherm.cli import options as o
+from isotherm.cli.app import NOT_CONVERGED, app, show_warnings
+from isotherm.cli.progress import Stages
+
+
+@app.command()
+def classify(
+    edges: o.Edges,
+    labels: o.Labels,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="File for the predictions: CSV, TSV, Parquet or JSON lines (.jsonl), by its "
+            "ending; - is CSV on standard output.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Web page about the run, one file.", rich_help_panel=o.OUTPUT
+        ),
+    ] = None,
+    temperatures: Annotated[
+        bool,
+        typer.Option(
+            "--temperatures", help="Add a column for each class.", rich_help_panel=o.OUTPUT
+        ),
+    ] = False,
+    force: o.Force = False,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Only say how large the job is.", rich_help_panel=o.OUTPUT),
+    ] = False,
+    decision: Annotated[
+        o.Decision,
+        typer.Option(help="How temperatures become scores.", rich_help_panel=o.MODEL),
+    ] = o.PAPER,
+    leak: Annotated[
+        float, typer.Option(min=0, help="Heat lost at each node.", rich_help_panel=o.MODEL)
+    ] = 0.0,
+    tol: Annotated[
+        float,
+        typer.Option(help="Greatest error of a temperature, proven.", rich_help_panel=o.MODEL),
+    ] = 1e-6,
+    stop: Annotated[
+        o.Stop,
+        typer.Option(help="'labels': stop once no label can change.", rich_help_panel=o.MODEL),
+    ] = o.Stop.TOLERANCE,
+    solver: Annotated[o.Solver, typer.Option(rich_help_panel=o.MODEL)] = o.Solver.AUTO,
+    engine: Annotated[o.Engine, typer.Option(rich_help_panel=o.MODEL)] = o.Engine.AUTO,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="By default one per processor.", rich_help_panel=o.MODEL),
+    ] = None,
+    unreached: Annotated[
+        o.Unreached,
+        typer.Option(help="Nodes without a path to a seed.", rich_help_panel=o.MODEL),
+    ] = o.Unreached.ABSTAIN,
+    source: o.Source = None,
+    target: o.Target = None,
+    weight: o.Weight = None,
+    delimiter: o.Delimiter = None,
+    no_header: o.NoHeader = False,
+    comment: o.Comment = None,
+    encoding: o.Encoding = "utf-8",
+    node: o.Node = None,
+    label: o.Label = None,
+    label_weight: o.LabelWeight = None,
+    label_delimiter: o.LabelDelimiter = None,
+    label_no_header: o.LabelNoHeader = False,
+    strict: o.Strict = False,
+    on_error: o.ErrorRule = o.OnError.RAISE,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
+) -> None:
+    """Label every node of a graph from a few known ones.
+
+    For example: isotherm classify edges.csv labels.csv -o labelled.csv --report report.html
+    """
+    if out is None and report is None and not estimate:
+        raise typer.BadParameter(
+            "Name a file for the predictions with -o (- is standard output), or one for --report."
+        )
+    if edges == labels == "-":
+        raise typer.BadParameter("EDGES and LABELS cannot both be standard input.")
+    if threads is not None:
+        os.environ["OMP_NUM_THREADS"] = str(threads)
+    listen(quiet=quiet, verbose=verbose)
+    from isotherm.job import Job, do
+    from isotherm.read.record import Said
+    from isotherm.report.terminal import outcome_lines
+
+    model: dict[str, Any] = {
+        "decision": decision.value,
+        "leak": leak,
+        "tol": tol,
+        "stop": stop.value,
+        "solver": solver.value,
+        "engine": engine.value,
+        "unreached": unreached.value,
+    }
+    job = Job(
+        edges,
+        labels,
+        out,
+        report,
+        edge_columns={"source": source, "target": target, "weight": weight},
+        label_columns={"node": node, "label": label, "weight": label_weight},
+        said_of_edges=Said(
+            delimiter, False if no_header else None, comment, encoding, on_error.value
+        ),
+        said_of_labels=Said(
+            label_delimiter, False if label_no_header else None, comment, encoding, on_error.value
+        ),
+        strict=strict,
+        temperatures=temperatures,
+        force=force,
+        model=model,
+        command=shlex.join(["isotherm", *sys.argv[1:]]),
+    )
+    if estimate:
+        from isotherm.estimate import estimate_job
+        from isotherm.report.terminal import estimate_lines
+
+        Console().print("\n".join(estimate_lines(estimate_job(job))), highlight=False)
+        return
+    with Stages(quiet=quiet) as stages:
+        outcome = do(job, stages)
+    if stages.is_shown or (verbose and not quiet):
+        Console(stderr=True).print(
+            "\n".join(outcome_lines(outcome, out, report)), highlight=False, soft_wrap=True
+        )
+    if not outcome.converged:
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def listen(*, quiet: bool, verbose: int) -> None:
+    """Say as much as was asked for: warnings, and what the library logs."""
+    show_warnings(quiet=quiet)
+    if verbose:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        logger = logging.getLogger("isotherm")
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)

@@ -1,0 +1,48 @@
+"""``isotherm estimate``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from isotherm.cli import options as o  # noqa: TC001  # read by typer
+from isotherm.cli.app import app
+
+
+@app.command()
+def estimate(
+    edges: o.Edges,
+    labels: Annotated[
+        str | None,
+        typer.Argument(metavar="LABELS", help="Known labels, if there are any yet."),
+    ] = None,
+    classes: Annotated[
+        int, typer.Option(min=1, help="How many classes to expect where there are no labels.")
+    ] = 10,
+    source: o.Source = None,
+    target: o.Target = None,
+    weight: o.Weight = None,
+    delimiter: o.Delimiter = None,
+    no_header: o.NoHeader = False,
+    comment: o.Comment = None,
+    encoding: o.Encoding = "utf-8",
+    node: o.Node = None,
+    label: o.Label = None,
+) -> None:
+    """Say how large a job is before it is done: nodes, edges, classes, memory and time."""
+    from isotherm.estimate import estimate_job
+    from isotherm.job import Job
+    from isotherm.read.record import Said
+    from isotherm.report.terminal import estimate_lines
+
+    job = Job(
+        edges,
+        labels or "",
+        edge_columns={"source": source, "target": target, "weight": weight},
+        label_columns={"node": node, "label": label},
+        said_of_edges=Said(delimiter, False if no_header else None, comment, encoding),
+        said_of_labels=Said(encoding=encoding),
+    )
+    Console().print("\n".join(estimate_lines(estimate_job(job, classes))), highlight=False)

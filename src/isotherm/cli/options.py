@@ -1,0 +1,148 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from isotherm.decision import DECISIONS
+
+READING = "What is in the files (found by looking, if not said)"
+MODEL = "Model"
+OUTPUT = "Output"
+
+Decision = StrEnum("Decision", {name: name for name in DECISIONS})  # type: ignore[misc]
+PAPER = Decision("centered")
+
+
+class OnError(StrEnum):
+    """What to do with a malformed row."""
+
+    RAISE = "raise"
+    SKIP = "skip"
+
+
+class Unreached(StrEnum):
+    """What to do with nodes that no heat reaches."""
+
+    ABSTAIN = "abstain"
+    ZERO = "zero"
+
+
+class Stop(StrEnum):
+    """When to stop solving."""
+
+    TOLERANCE = "tolerance"
+    LABELS = "labels"
+
+
+class Solver(StrEnum):
+    """How to solve."""
+
+    AUTO = "auto"
+    CG = "cg"
+    DIRECT = "direct"
+    SWEEPS = "sweeps"
+    ELIMINATION = "elimination"
+
+
+class Engine(StrEnum):
+    """What computes."""
+
+    AUTO = "auto"
+    NATIVE = "native"
+    SCIPY = "scipy"
+
+
+Edges = Annotated[
+    str,
+    typer.Argument(
+        metavar="EDGES",
+        help="The graph: CSV, TSV, text, Parquet, Arrow, MatrixMarket, npz, GraphML or GML, plain "
+        "or packed (gz, zst, bz2, xz); - is standard input.",
+        show_default=False,
+    ),
+]
+Labels = Annotated[
+    str,
+    typer.Argument(
+        metavar="LABELS",
+        help="Known labels: a table of nodes (CSV, TSV, Parquet, …) or JSON.",
+        show_default=False,
+    ),
+]
+Source = Annotated[
+    str | None,
+    typer.Option(help="Column of EDGES with one end, by name or number.", rich_help_panel=READING),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(help="Column of EDGES with the other end.", rich_help_panel=READING),
+]
+Weight = Annotated[
+    str | None, typer.Option(help="Column of EDGES with weights.", rich_help_panel=READING)
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help="Of EDGES: a character, 'tab' or 'space' (any white space).", rich_help_panel=READING
+    ),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header", help="The first line of EDGES is data already.", rich_help_panel=READING
+    ),
+]
+Comment = Annotated[
+    str | None,
+    typer.Option(
+        help="Where this stands, the rest of a line is a comment.", rich_help_panel=READING
+    ),
+]
+Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=READING)]
+ErrorRule = Annotated[
+    OnError,
+    typer.Option("--on-error", help="What to do with malformed rows.", rich_help_panel=READING),
+]
+Node = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of LABELS with the node, by name or number.", rich_help_panel=READING
+    ),
+]
+Label = Annotated[
+    str | None, typer.Option(help="Column of LABELS with the label.", rich_help_panel=READING)
+]
+LabelWeight = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of LABELS with weights: of several labels of a node the heaviest counts.",
+        rich_help_panel=READING,
+    ),
+]
+LabelDelimiter = Annotated[str | None, typer.Option(help="Of LABELS.", rich_help_panel=READING)]
+LabelNoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--label-no-header",
+        help="The first line of LABELS is data already.",
+        rich_help_panel=READING,
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="Fail on labels for nodes not in the graph.", rich_help_panel=READING
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
+Verbose = Annotated[
+    int, typer.Option("--verbose", "-v", count=True, help="Say more; -vv: every step.")
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files that are there.", rich_help_panel=OUTPUT),
+]

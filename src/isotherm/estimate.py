@@ -1,0 +1,215 @@
+"""How large a job is, before it is done: nodes, edges, classes, memory and time.
+
+A small file is read in full. Of a larger one some pieces are looked at; the number of nodes then
+follows from how many of them appear in one piece only and how many in two (Chao, Estimating the
+population size for capture-recapture data with unequal catchability, 1987).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.graph.texts import TextNumbers
+from isotherm.job import peak_memory
+from isotherm.read.load import choose_edge_columns, gather_labels, load_graph, open_table
+from isotherm.read.source import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isotherm.job import Job
+    from isotherm.read.record import Said
+    from isotherm.read.source import Source
+    from isotherm.read.text import Batch
+
+PIECES = 48  # that are looked at
+PIECE = 1 << 20  # bytes of each
+SMALL = PIECES * PIECE  # a file no larger is read in full
+CLASSES = 10  # where no labels are given
+STEPS = 16  # of a solve on a graph that is neither easy nor hard
+WIDTH = 16  # columns solved at once
+TRIAL = (20_000, 200_000)  # nodes and edges of the graph on which this machine is timed
+FAR_MEMORY = 3.0  # how much slower a step is, per entry, where the vectors fit no cache
+BUILDING = 2.0  # reading and building a graph, in times of parsing and numbering
+
+
+@dataclass
+class Counts:
+    """What is in a file, or about what.
+
+    Attributes
+    ----------
+    rows, nodes : int
+    name_bytes : int
+        Of all ids.
+    weighted : bool
+    exact : bool
+    seconds : float
+        To read it.
+    """
+
+    rows: int
+    nodes: int
+    name_bytes: int
+    weighted: bool
+    exact: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How large a job is.
+
+    Attributes
+    ----------
+    nodes, edges, labels, classes : int
+    exact : bool
+        Whether the nodes were counted, not estimated.
+    memory : int
+        Bytes of the process at its peak.
+    seconds : float
+        Start to finish, on a graph that is neither easy nor hard.
+    """
+
+    nodes: int
+    edges: int
+    labels: int
+    classes: int
+    exact: bool
+    memory: int
+    seconds: float
+
+
+def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
+    """Estimate a job; without labels, for so many classes."""
+    counts = count_edges(job.edges, job.edge_columns, job.said_of_edges)
+    n_labels = 0
+    if job.labels:
+        labelled, _ = gather_labels(job.labels, job.label_columns, job.said_of_labels)
+        n_labels, classes = labelled.count()
+    import isotherm.classifier  # noqa: F401  # what a job loads takes room, too
+
+    per_step = _time_of_step(classes)
+    entries = 2 * counts.rows
+    far = FAR_MEMORY if counts.nodes > TRIAL[0] * 5 else 1.0
+    solving = STEPS * per_step * far * (entries + counts.nodes)
+    return Estimate(
+        counts.nodes,
+        counts.rows,
+        n_labels,
+        classes,
+        counts.exact,
+        peak_memory() + memory_of(counts, classes, n_labels),
+        1.0 + counts.seconds + solving + 2e-6 * counts.nodes,
+    )
+
+
+def memory_of(counts: Counts, classes: int, labels: int = 0) -> int:
+    """Bytes that a job takes at its peak, beyond those of the program."""
+    n, rows = counts.nodes, counts.rows
+    weight = 8 if counts.weighted else 0
+    names = counts.name_bytes + 8 * n
+    building = (8 + weight) * rows + (4 + weight) * 2 * rows + 24 * n + names
+    graph = (4 + weight) * 2 * rows + 16 * n + names
+    lanes = min(classes + 1, WIDTH)
+    vectors = 4 * classes + 4 * (classes + 1) + 4 * lanes + 2 * WIDTH * (lanes > 8) + 2 * lanes
+    solving = graph + n * (vectors + 40) + 250 * labels
+    return max(building, solving)
+
+
+def count_edges(
+    path: str, columns: Mapping[str, str | None], said: Said, *, small: int = SMALL
+) -> Counts:
+    """Count what a file of edges has, or estimate it where the file is larger than `small`."""
+    with open_source(path) as source:
+        tabular = source.format in ("text", "Parquet", "Arrow", "Arrow stream")
+        if tabular:
+            return _count_table(source, columns, said, small)
+    started = time.perf_counter()
+    graph, reading = load_graph(path, columns, said)
+    texts = graph.nodes.as_texts()
+    return Counts(
+        reading.n_rows,
+        graph.n_nodes,
+        texts.nbytes - 8 * len(texts),
+        graph.rows.weights is not None,
+        exact=True,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _count_table(
+    source: Source, columns: Mapping[str, str | None], said: Said, small: int
+) -> Counts:
+    table = open_table(source, said, list(columns.values()))
+    chosen = choose_edge_columns(table.layout, columns, source.name)
+    seen, share = _Seen(), 1.0
+    started = time.perf_counter()
+    for batch, share in table.pieces(chosen, small, PIECES):  # noqa: B007  # the last counts
+        seen.add(batch)
+    exact = share > 0.999
+    seconds = time.perf_counter() - started
+    rows = round(seen.rows / share)
+    nodes = seen.nodes if exact else min(seen.unseen() + seen.nodes, 2 * rows)
+    return Counts(
+        rows,
+        nodes,
+        round(seen.name_bytes * nodes / max(seen.nodes, 1)),
+        len(chosen) == 3,
+        exact,
+        BUILDING * seconds / share,
+    )
+
+
+@dataclass
+class _Seen:
+    """Nodes of the pieces looked at."""
+
+    rows: int = 0
+    _numbers: TextNumbers = field(default_factory=TextNumbers)
+    _pieces: Any = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def nodes(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def name_bytes(self) -> int:
+        texts = self._numbers.texts()
+        return int(texts.nbytes - 8 * len(texts))
+
+    def add(self, batch: Batch) -> None:
+        found = np.unique(
+            np.concatenate([self._numbers.encode(batch.first), self._numbers.encode(batch.second)])
+        )
+        self.rows += len(batch.first)
+        more = np.zeros(len(self._numbers), dtype=np.int64)
+        more[: len(self._pieces)] = self._pieces
+        more[found] += 1
+        self._pieces = more
+
+    def unseen(self) -> int:
+        """Nodes in no piece, by those in one and those in two."""
+        once, twice = (int((self._pieces == k).sum()) for k in (1, 2))
+        return round(once * (once - 1) / (2 * (twice + 1)))
+
+
+def _time_of_step(classes: int) -> float:
+    """Seconds of a step per entry and node, on this machine, for so many classes."""
+    from isotherm.graph import Graph
+    from isotherm.solvers import solve_dirichlet
+
+    n, m = TRIAL
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(*rng.integers(0, n, (2, m)), nodes=range(n))
+    seeds = np.arange(n // 20)
+    values = np.equal.outer(seeds % classes, np.arange(classes))
+    best = np.inf
+    for _ in range(2):
+        solution = solve_dirichlet(graph, seeds, values, tol=1e-4)
+        best = min(best, solution.seconds / max(solution.n_iter, 1))
+    return float(best / (len(graph.rows.ends) + n))

@@ -1,0 +1,249 @@
+"""The main job from files to files: read, label, write, report."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+import time
+import warnings
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isotherm.errors import FileError, IsothermWarning
+from isotherm.read.load import load_graph, load_labels
+from isotherm.read.record import Reading, Said
+from isotherm.write import check_absent, format_of, write_predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.graph import Graph
+
+PACKAGES = ("isotherm", "numpy", "scipy", "scikit-learn", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to do.
+
+    Attributes
+    ----------
+    edges, labels : str
+        Files; one of them may be ``-``, standard input.
+    out, report : str or None
+        Files to write.
+    edge_columns, label_columns : dict
+        See `load_graph` and `load_labels`.
+    said_of_edges, said_of_labels : Said
+    strict, temperatures, force : bool
+        See `isotherm.read_labels` and `isotherm.write_predictions`.
+    model : dict
+        Parameters of the classifier.
+    command : str
+        What a user would type to have the same again.
+    """
+
+    edges: str
+    labels: str
+    out: str | None = None
+    report: str | None = None
+    edge_columns: dict[str, str | None] = field(default_factory=dict)
+    label_columns: dict[str, str | None] = field(default_factory=dict)
+    said_of_edges: Said = field(default_factory=Said)
+    said_of_labels: Said = field(default_factory=Said)
+    strict: bool = False
+    temperatures: bool = False
+    force: bool = False
+    model: dict[str, Any] = field(default_factory=dict)
+    command: str = ""
+
+    def check(self) -> None:
+        """Find what can be wrong before any work is done.
+
+        Raises
+        ------
+        FileError, ParameterError
+            A file that is in the way, or whose ending stands for no format.
+        """
+        if self.out is not None:
+            format_of(self.out)
+            check_absent(self.out, force=self.force)
+        if self.report is not None:
+            check_absent(self.report, force=self.force)
+
+
+@dataclass
+class Outcome:
+    """What came of it.
+
+    Attributes
+    ----------
+    graph : Graph
+    classifier : DirichletClassifier
+    edges, labels : Reading
+    seconds : dict
+        Of each stage.
+    converged : bool
+        Whether temperatures are proven to the tolerance, or labels where that was enough.
+    """
+
+    graph: Graph
+    classifier: DirichletClassifier
+    edges: Reading
+    labels: Reading
+    seconds: dict[str, float]
+    converged: bool
+
+
+class Silent:
+    """Stages of which nothing is shown."""
+
+    def stage(self, _: str) -> AbstractContextManager[Any]:
+        """A stage."""
+        return nullcontext(lambda *_: None)
+
+    def solving(self) -> AbstractContextManager[Any]:
+        """The stage of the solve."""
+        return nullcontext()
+
+
+def do(job: Job, stages: Any = None) -> Outcome:
+    """Do a job.
+
+    Parameters
+    ----------
+    job : Job
+    stages : optional
+        What shows the progress, with the methods of `Silent`.
+
+    Raises
+    ------
+    IsothermError
+        Whatever is wrong with the files or the parameters.
+
+    Warns
+    -----
+    IsothermWarning, ConvergenceWarning
+        What a user should know of them.
+    """
+    from isotherm.classifier import DirichletClassifier
+
+    stages = stages or Silent()
+    job.check()
+    clock = _Clock()
+    with clock("reading"):
+        with stages.stage(f"reading {job.edges}") as show:
+            graph, edges = load_graph(job.edges, job.edge_columns, job.said_of_edges, progress=show)
+        with stages.stage(f"reading {job.labels}"):
+            labels, labels_read = load_labels(
+                job.labels, graph, job.label_columns, job.said_of_labels, strict=job.strict
+            )
+    for sentence in (*edges.remarks(), *labels_read.remarks()):
+        _warn(sentence)
+    with clock("solving"), stages.solving():
+        classifier = DirichletClassifier(**job.model)
+        converged = _fits(classifier, graph, labels)
+    outcome = Outcome(graph, classifier, edges, labels_read, clock.seconds, converged)
+    if job.out is not None:
+        with clock("writing"), stages.stage(f"writing {job.out}") as show:
+            write_predictions(
+                classifier,
+                job.out,
+                temperatures=job.temperatures,
+                force=job.force,
+                progress=show,
+            )
+    if job.report is not None:
+        with stages.stage(f"writing {job.report}"):
+            write_report(job.report, job, outcome)
+    return outcome
+
+
+def write_report(path: str, job: Job, outcome: Outcome) -> None:
+    """Write the report of a job done.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    from isotherm.report.classification import Run, classification_page
+    from isotherm.report.tables import write_text
+
+    page = classification_page(
+        Run(
+            classifier=outcome.classifier,
+            graph=outcome.graph,
+            edges=outcome.edges,
+            labels=outcome.labels,
+            inputs={name: checksum(name) for name in (job.edges, job.labels) if name},
+            options={key: str(value) for key, value in outcome.classifier.get_params().items()},
+            command=job.command,
+            seconds=outcome.seconds,
+            memory=peak_memory(),
+            versions=versions(),
+        )
+    )
+    try:
+        write_text(Path(path), page)
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def checksum(name: str) -> str:
+    """SHA-256 of a file; of standard input nothing is left."""
+    if name == "-":
+        return "standard input, not kept"
+    with Path(name).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Of Python and the packages that results depend on."""
+    from importlib.metadata import version
+
+    return {"Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+
+
+def peak_memory() -> int:
+    """The most bytes that this process has had; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def _fits(classifier: DirichletClassifier, graph: Graph, labels: dict[str, str]) -> bool:
+    """Fit, and tell whether it converged; the warning goes on to who listens."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        classifier.fit(graph, labels)
+    for warning in caught:
+        warnings.warn(warning.message, warning.category, stacklevel=2)
+    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, IsothermWarning, stacklevel=3)
+
+
+class _Clock:
+    """Seconds of stages, by name."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - started

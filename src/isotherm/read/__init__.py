@@ -1,0 +1,140 @@
+"""Files and tables → Graph and labels.
+
+A file is told by its contents (`source`), a text file's delimiter, header and columns by looking at
+its first lines (`layout`), its rows are parsed block by block (`text`, `tables`) and its node ids
+numbered as they come (`edges`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from isotherm.errors import IsothermWarning
+from isotherm.read.load import load_graph, load_labels
+from isotherm.read.record import Said
+
+if TYPE_CHECKING:
+    import os
+
+    from isotherm.graph import Graph
+    from isotherm.read.record import Reading
+
+
+def read_graph(
+    path: str | os.PathLike[str],
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+    on_error: str = "raise",
+) -> Graph:
+    """Graph from a file: a list of edges, a matrix, GraphML or GML.
+
+    What the file is, is found by looking at it; see ``docs/formats.md``. Ids are text: ``007``
+    stays ``007``. Nodes are in the order in which they first appear.
+
+    Parameters
+    ----------
+    path : str or Path
+        Plain or packed (gzip, Zstandard, bzip2, xz); ``-`` is standard input.
+    source, target, weight : str, optional
+        Columns of a list of edges, by name or by number from 1 on. By default those named so, or
+        the first two; and as a weight a column of that name, or the third of three columns of
+        which it is the one of numbers, in a file without a header.
+    delimiter : str, optional
+        One character, ``"tab"`` or ``"space"`` (any white space).
+    header : bool, optional
+        Whether the first line names the columns.
+    comment : str, optional
+        Where this stands, the rest of a line is not read. By default nothing is a comment but
+        remarks at the top of a file, ``# like this``.
+    encoding : str
+        Of text.
+    on_error : {"raise", "skip"}
+        What to do with a malformed row: ``"skip"`` leaves it out, with a warning at the end.
+
+    Raises
+    ------
+    GraphError
+        No edges, a malformed row, faulty weights; with the number of the line.
+    FileError
+        A file that cannot be read, is damaged, or is of an unknown format.
+    ParameterError
+        A column that is not there.
+
+    Warns
+    -----
+    IsothermWarning
+        About rows left out, and ids that differ only by spaces or by type.
+    """
+    said = Said(delimiter, header, comment, encoding, on_error)
+    columns = {"source": source, "target": target, "weight": weight}
+    graph, reading = load_graph(path, columns, said)
+    _warn(reading)
+    return graph
+
+
+def read_labels(
+    path: str | os.PathLike[str],
+    graph: Graph,
+    *,
+    node: str | None = None,
+    label: str | None = None,
+    weight: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+    on_error: str = "raise",
+    strict: bool = False,
+) -> dict[str, str]:
+    """Labels of nodes from a file: a table of nodes, or JSON.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in `read_graph`. A table has a row for each node, its id and its label in two of the
+        columns; JSON is ``{"node": "label"}`` or a list of ``{"node": …, "label": …}``.
+    graph : Graph
+    node, label, weight : str, optional
+        Columns, by name or by number from 1 on; by default those named so, or the first two.
+        Where a node comes more than once the label of the greatest weight counts.
+    delimiter, header, comment, encoding, on_error
+        As in `read_graph`.
+    strict : bool
+        Whether a label for a node that is not in the graph is an error.
+
+    Returns
+    -------
+    dict
+        ``{node: label}``, texts. Nodes whose label is empty are left out.
+
+    Raises
+    ------
+    LabelError
+        No label at all, two different labels for one node, a malformed row.
+    UnknownNode
+        No node of the file is in the graph; or, if `strict`, some are not.
+    FileError, ParameterError
+        As in `read_graph`.
+
+    Warns
+    -----
+    IsothermWarning
+        About labels of nodes that are not in the graph, and rows left out.
+    """
+    said = Said(delimiter, header, comment, encoding, on_error)
+    columns = {"node": node, "label": label, "weight": weight}
+    labels, reading = load_labels(path, graph, columns, said, strict=strict)
+    _warn(reading)
+    return labels
+
+
+def _warn(reading: Reading) -> None:
+    for sentence in reading.remarks():
+        warnings.warn(sentence, IsothermWarning, stacklevel=3)

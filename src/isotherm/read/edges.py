@@ -1,0 +1,113 @@
+"""Batches of edges → Graph, with room for little more than the graph itself."""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.errors import GraphError
+from isotherm.graph import Graph
+from isotherm.graph.nodes import NodeIndex
+from isotherm.graph.rows import rows_from_edges
+from isotherm.graph.texts import TextNumbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.read.text import Batch
+
+
+class EdgeList:
+    """Edges whose ends are numbered as they come."""
+
+    def __init__(self) -> None:
+        self._numbers = TextNumbers()
+        self._ends = Growing(np.int32), Growing(np.int32)
+        self._weights: Growing | None = None
+        self.n_rows = 0
+
+    def add(self, batch: Batch) -> None:
+        """Take in some edges."""
+        ends = [self._numbers.encode(batch.first), self._numbers.encode(batch.second)]
+        self.n_rows += len(ends[0])
+        if batch.numbers is not None:
+            kept = batch.numbers > 0  # an edge of weight 0 is none, but its ends are nodes
+            self._weights = self._weights or Growing(np.float64)
+            self._weights.extend(batch.numbers[kept])
+            ends = [end[kept] for end in ends]
+        for column, end in zip(self._ends, ends, strict=True):
+            column.extend(end)
+
+    def graph(self, name: str) -> Graph:
+        """The graph.
+
+        Raises
+        ------
+        GraphError
+            If there are no edges.
+        """
+        if self.n_rows == 0:
+            raise GraphError(f"{name} has no edges")
+        texts = self._numbers.texts()
+        self._numbers = TextNumbers()  # room for the graph
+        source, target = (column.array() for column in self._ends)
+        weights = None if self._weights is None else self._weights.array()
+        return Graph(rows_from_edges(len(texts), source, target, weights), NodeIndex(texts))
+
+
+class Growing:
+    """Numbers of one type that become more and more, in one piece and without copies.
+
+    Memory is asked for in advance but used only where something was written to it.
+
+    Examples
+    --------
+    >>> numbers = Growing(np.int32)
+    >>> for part in ([1, 2], [], [3]):
+    ...     numbers.extend(np.array(part, dtype=np.int32))
+    >>> numbers.array().tolist()
+    [1, 2, 3]
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        self._dtype = np.dtype(dtype)
+        self._map = _memory(mmap.PAGESIZE)
+        self._count = 0
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Put these behind the others."""
+        needed = (self._count + len(values)) * self._dtype.itemsize
+        if needed > len(self._map):
+            self._make_room(max(needed, 2 * len(self._map)))
+        whole = np.frombuffer(self._map, dtype=self._dtype)
+        whole[self._count : self._count + len(values)] = values
+        self._count += len(values)
+
+    def array(self) -> NDArray[Any]:
+        """All of them."""
+        return np.frombuffer(self._map, dtype=self._dtype, count=self._count)
+
+    def _make_room(self, size: int) -> None:
+        size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        try:
+            self._map.resize(size)
+        except (SystemError, OSError):  # a system that cannot
+            larger = _memory(size)
+            larger[: len(self._map)] = self._map[:]
+            self._map = larger
+
+
+def release_unused() -> None:
+    """Give back the memory that Arrow keeps for columns to come."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
+def _memory(size: int) -> mmap.mmap:
+    """Memory of our own: what is shared with other processes cannot grow."""
+    if hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return mmap.mmap(-1, size)

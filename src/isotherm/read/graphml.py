@@ -1,0 +1,246 @@
+"""GraphML: a graph as XML, read block by block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from xml.parsers import expat
+
+from isotherm.errors import GraphError
+from isotherm.read.listed import BLOCK, LONGEST, WEIGHT_RULE, Listing, as_weight
+from isotherm.read.record import shown
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from isotherm.read.listed import Listed
+
+# Where the elements that matter may stand; any other is skipped with all that it holds.
+PARENTS = {
+    "graphml": ("",),
+    "key": ("graphml",),
+    "default": ("key",),
+    "graph": ("graphml",),
+    "node": ("graph",),
+    "edge": ("graph",),
+    "data": ("graphml", "graph", "node", "edge"),
+}
+REFUSED = {
+    "hyperedge": "hyperedges are not read: an edge has two ends",
+    "port": "ports are not read: an edge ends at a node",
+    "locator": "parts of the graph that are kept elsewhere (<locator>) are not read",
+}
+DEEPEST = 1000
+
+
+def read_graphml(stream: BinaryIO, name: str) -> Listed:
+    """Nodes and edges of a GraphML file.
+
+    The weight of an edge is its attribute called ``weight``, in upper or lower case; its direction
+    does not count. The attributes of nodes become columns, by their ``attr.name`` (the id of the
+    key where it has none), with the default of the key where a node has no value. Values that are
+    XML rather than text, such as the drawings of yEd, are left out.
+
+    Parameters
+    ----------
+    stream : binary file
+    name : str
+        The file, as messages call it.
+
+    Raises
+    ------
+    GraphError
+        Not well-formed XML or not GraphML; not exactly one graph; hyperedges, ports or nested
+        graphs; nodes without an id or declared twice; edges that lack an end or end at a node that
+        is not declared; weights that are not finite numbers or are negative; a document type with
+        declarations of its own.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> text = b'''<graphml><graph><node id="a"/><node id="b"/>
+    ... <edge source="a" target="b"/></graph></graphml>'''
+    >>> listed = read_graphml(BytesIO(text), "pair.graphml")
+    >>> listed.nodes, listed.source, listed.target, listed.weight
+    (['a', 'b'], ['a'], ['b'], None)
+    """
+    reader = _Reader(name)
+    while block := stream.read(BLOCK):
+        reader.feed(block)
+    return reader.finish()
+
+
+class _Key(NamedTuple):
+    name: str
+    of_nodes: bool
+    of_edges: bool
+    is_weight: bool
+
+
+class _Reader:
+    def __init__(self, name: str) -> None:
+        self.listing = Listing(name)
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.StartDoctypeDeclHandler = self._document_type
+        self.parser.SkippedEntityHandler = self._entity
+        self.n_fed = self.n_done = 0
+
+        self.open = [""]  # elements that matter, the innermost last
+        self.skipped = 0  # depth inside an element that does not
+        self.n_graphs = 0
+        self.keys: dict[str, _Key] = {}
+        self.key = _Key("", False, False, False)  # of the value being read
+        self.text: list[str] | None = None  # its pieces; None where it is not wanted
+        self.defaults: dict[str, str] = {}
+        self.default_weight: float | None = None
+
+        self.line = 0  # of the node or edge being read
+        self.attributes: dict[str, str] = {}  # those of its tag
+        self.values: dict[str, str] = {}  # those of its <data>
+        self.weight: str | None = None
+
+    def feed(self, block: bytes, *, last: bool = False) -> None:
+        try:
+            self.parser.Parse(block, last)
+        except expat.ExpatError as fault:
+            what = f"not well-formed XML: {expat.ErrorString(fault.code)}"
+            raise self.listing.fault(fault.lineno, what) from None
+        except GraphError:
+            raise
+        except (LookupError, ValueError, Warning) as fault:
+            raise self._fault(f"the encoding cannot be read: {shown(str(fault))}") from None
+        self.n_fed += len(block)
+        self.n_done = max(self.n_done, self.parser.CurrentByteIndex)
+        if self.n_fed - self.n_done > LONGEST:
+            raise self._fault(f"a tag or comment of more than {LONGEST} bytes")
+
+    def finish(self) -> Listed:
+        self.feed(b"", last=True)
+        if not self.n_graphs:
+            raise self.listing.fault(None, "no <graph> inside <graphml>")
+        return self.listing.finish(self.default_weight, self.defaults)
+
+    def _fault(self, what: str) -> GraphError:
+        return self.listing.fault(self.parser.CurrentLineNumber, what)
+
+    # --- what expat reports -------------------------------------------------------------------
+
+    def _document_type(
+        self, _name: str, _system: str | None, _public: str | None, has_declarations: bool
+    ) -> None:
+        # Entities and default attributes make a small file unfold to a huge one.
+        if has_declarations:
+            raise self._fault(
+                "a document type with declarations of its own (entities and the like) is not read: "
+                "remove what stands between [ and ] in <!DOCTYPE … [ … ]>"
+            )
+
+    def _entity(self, name: str, _of_parameter: bool) -> None:
+        raise self._fault(f"the entity {shown(name)} is not declared")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self.skipped:
+            self.skipped += 1
+            if self.skipped > DEEPEST:
+                raise self._fault(f"elements nested more than {DEEPEST} deep")
+            return
+        element = tag.rpartition(":")[2]
+        parent = self.open[-1]
+        if parent in ("data", "default"):
+            self._drop_text()
+            self.skipped = 1
+            return
+        if element not in PARENTS or parent not in PARENTS[element]:
+            self._check_misplaced(element, parent)
+            self.skipped = 1
+            return
+        self.open.append(element)
+        if element == "data":
+            if parent in ("node", "edge"):
+                self._start_data(attributes, of_node=parent == "node")
+        elif element in ("node", "edge"):
+            self.line = self.parser.CurrentLineNumber
+            self.attributes = attributes
+            self.values = {}
+            self.weight = None
+        elif element == "key":
+            self._start_key(attributes)
+        elif element == "default":
+            self._take_text()
+        elif element == "graph":
+            self.n_graphs += 1
+            if self.n_graphs > 1:
+                raise self._fault("a second graph: only files with one graph are read")
+
+    def _end(self, _tag: str) -> None:
+        if self.skipped:
+            self.skipped -= 1
+            return
+        element = self.open.pop()
+        if element == "edge":
+            ends = self.attributes
+            self.listing.add_edge(ends.get("source"), ends.get("target"), self.weight, self.line)
+        elif element == "node":
+            self.listing.add_node(self.attributes.get("id"), self.values, self.line)
+        elif self.text is not None and element in ("data", "default"):
+            value = "".join(self.text)
+            self._drop_text()
+            if element == "default":
+                self._set_default(value)
+            elif self.open[-1] == "node":
+                self.values[self.key.name] = value
+            else:
+                self.weight = value
+
+    # --- elements -----------------------------------------------------------------------------
+
+    def _check_misplaced(self, element: str, parent: str) -> None:
+        """Refuse what would be wrong to skip."""
+        if not parent:
+            raise self._fault(f"not GraphML: the outermost element is <{element[:80]}>")
+        if element in REFUSED:
+            raise self._fault(REFUSED[element])
+        if element == "graph":
+            raise self._fault(f"a graph inside a <{parent}>: nested graphs are not read")
+        if element in PARENTS:
+            raise self._fault(f"<{element}> inside <{parent}>")
+
+    def _start_key(self, attributes: dict[str, str]) -> None:
+        key = attributes.get("id")
+        if not key:
+            raise self._fault("a <key> without an id")
+        if key in self.keys:
+            raise self._fault(f"a second <key> with the id {shown(key)}")
+        scope = attributes.get("for", "all")
+        name = attributes.get("attr.name") or key
+        self.key = self.keys[key] = _Key(
+            name, scope in ("node", "all"), scope in ("edge", "all"), name.lower() == "weight"
+        )
+
+    def _start_data(self, attributes: dict[str, str], *, of_node: bool) -> None:
+        key = self.keys.get(attributes.get("key", ""))
+        if key is None:
+            raise self._fault(f"no <key> declares the <data> of {shown(attributes.get('key', ''))}")
+        if of_node or key.is_weight:
+            if not of_node and self.weight is not None:
+                raise self._fault("an edge with two weights")
+            self.key = key
+            self._take_text()
+
+    def _set_default(self, value: str) -> None:
+        if self.key.of_nodes:
+            self.defaults[self.key.name] = value
+        if self.key.of_edges and self.key.is_weight:
+            self.default_weight = as_weight(value)
+            if self.default_weight is None:
+                raise self._fault(f"the default weight is {shown(value)}: {WEIGHT_RULE}")
+
+    def _take_text(self) -> None:
+        self.text = []
+        self.parser.CharacterDataHandler = self.text.append
+
+    def _drop_text(self) -> None:
+        self.text = None
+        self.parser.CharacterDataHandler = None

@@ -1,0 +1,236 @@
+"""How a text file is laid out, found by looking at its first lines: delimiter, header, columns."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isotherm.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_LINES = 200  # that are looked at
+WHITE_SPACE = "white space"
+
+_DELIMITERS = (",", "\t", ";", "|", WHITE_SPACE)
+_OF_ENDING = {".csv": (",", ";", "\t", "|"), ".tsv": ("\t",), ".tab": ("\t",)}
+NAMES = {
+    "source": {"source", "src", "from", "node1", "start", "fromnodeid", "sourceid", "fromid"},
+    "target": {"target", "dst", "dest", "to", "node2", "end", "tonodeid", "targetid", "toid"},
+    "node": {"node", "id", "nodeid", "vertex", "name", "key"},
+    "label": {"label", "labels", "class", "category", "group", "community"},
+    "weight": {"weight", "weights"},
+}
+_ALL_NAMES = set().union(*NAMES.values())
+_TELLING = {"source", "target", "node", "nodeid", "label", "labels", "class", "category", "weight"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How to read the lines of a file.
+
+    Attributes
+    ----------
+    delimiter : str
+        One character, or ``WHITE_SPACE`` for any run of blanks and tabs.
+    columns : tuple of str
+        Their names; ``"1"``, ``"2"`` and so on where the file has none.
+    skipped : int
+        Lines before the first row: a preamble and the header.
+    comment : str or None
+        Where this stands, the rest of a line is not read.
+    header : bool
+    sample : tuple of tuples of str
+        The first rows.
+    """
+
+    delimiter: str
+    columns: tuple[str, ...]
+    skipped: int
+    comment: str | None
+    header: bool
+    sample: tuple[tuple[str, ...], ...]
+
+    @property
+    def keys(self) -> list[str]:
+        """A name for each column that no other has."""
+        return [str(k) for k in range(len(self.columns))]
+
+    def split(self, line: str) -> list[str]:
+        """The cells of a line, without the blanks around them; none of an empty line.
+
+        Raises
+        ------
+        csv.Error
+            If the line cannot be split, for a quotation mark that is never closed.
+        """
+        return split(line, self.delimiter, self.comment)
+
+    def find(self, wanted: str | None, role: str, name: str) -> int | None:
+        """The column for a role: the one wanted, by name or number from 1 on, or one so named.
+
+        Raises
+        ------
+        ParameterError
+            If the wanted one is not there.
+        """
+        if wanted is None:
+            fitting = [k for k, column in enumerate(self.columns) if _plain(column) in NAMES[role]]
+            return fitting[0] if self.header and fitting else None
+        if self.header and wanted in self.columns:
+            return self.columns.index(wanted)
+        if wanted.isdecimal() and 1 <= int(wanted) <= len(self.columns):
+            return int(wanted) - 1
+        there = ", ".join(map(repr, self.columns)) if self.header else f"1 to {len(self.columns)}"
+        raise ParameterError(f"{name} has no column {wanted!r}; its columns are {there}")
+
+    def numbers(self, column: int) -> bool:
+        """Whether most cells of a column, as far as they were looked at, are numbers."""
+        return 2 * sum(is_number(row[column]) for row in self.sample) > len(self.sample)
+
+
+def find_layout(
+    lines: Sequence[str],
+    name: str,
+    ending: str = "",
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    wanted: Sequence[str | None] = (),
+) -> Layout:
+    """Look at the first lines of a file.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        All of them whole.
+    name, ending : str
+        Of the file; the ending is a hint.
+    delimiter, header, comment : optional
+        What the user says of the file.
+    wanted : sequence of str
+        Names of columns that the user asked for: a first line that has one is a header.
+
+    Raises
+    ------
+    FileError
+        If no row was found.
+
+    Examples
+    --------
+    >>> find_layout(["from;to;weight", "a;b;0.5"], "x.csv").columns
+    ('from', 'to', 'weight')
+    """
+    if delimiter is not None:
+        delimiter = checked_delimiter(delimiter)
+    preamble = 0 if comment else _preamble(lines)
+    body = list(enumerate(lines))[preamble:][:MOST_LINES]
+    chosen = delimiter or _likely([line for _, line in body], ending, comment)
+    rows = [(at, cells) for at, line in body if (cells := _split_or_none(line, chosen, comment))]
+    if not rows:
+        raise FileError(f"{name} has no rows")
+    first, cells = rows[0]
+    width = Counter(len(row) for _, row in rows).most_common(1)[0][0]
+    others = [tuple(row) for _, row in rows[1:] if len(row) == width]
+    if header is None:
+        header = _is_header(cells, others, [text for text in wanted if text])
+    columns = [text.lstrip("#").strip() or str(k) for k, text in enumerate(cells, start=1)]
+    if not header:
+        columns = [str(k) for k in range(1, width + 1)]
+        others = [tuple(cells), *others] if len(cells) == width else others
+    skipped = first + 1 if header else preamble
+    return Layout(chosen, tuple(columns), skipped, comment, header, tuple(others))
+
+
+def split(line: str, delimiter: str, comment: str | None = None) -> list[str]:
+    """See `Layout.split`."""
+    if comment:
+        line = line.partition(comment)[0]
+    line = line.rstrip("\r\n")
+    if not line.strip():
+        return []
+    if delimiter == WHITE_SPACE:
+        return line.split()
+    cells = next(csv.reader([line], delimiter=delimiter, strict=True), [])
+    return [cell.strip() for cell in cells]
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text  # which Python takes for a digit
+
+
+def checked_delimiter(delimiter: str) -> str:
+    r"""The delimiter that a user means: one character, ``\t``, ``tab`` or ``space``.
+
+    Raises
+    ------
+    ParameterError
+        If it is something else.
+    """
+    known = {"\\t": "\t", "tab": "\t", "space": WHITE_SPACE, " ": WHITE_SPACE, "": WHITE_SPACE}
+    found = known.get(delimiter.lower(), delimiter)
+    if found != WHITE_SPACE and (len(found) != 1 or found in '"\r\n' or ord(found) > 127):
+        raise ParameterError(
+            f"a delimiter is one character, 'tab' or 'space' (any white space), not {delimiter!r}"
+        )
+    return found
+
+
+def _preamble(lines: Sequence[str]) -> int:
+    """Lines of remarks at the top, as in the lists of SNAP and KONECT: ``# like this``."""
+    for at, line in enumerate(lines):
+        if line.strip() and not line.startswith(("# ", "#\t", "% ", "%\t")) and line.strip() != "#":
+            return at
+    return 0
+
+
+def _likely(lines: Sequence[str], ending: str, comment: str | None) -> str:
+    """The delimiter that makes the most lines have the same number of cells, two or more."""
+    candidates = dict.fromkeys((*_OF_ENDING.get(ending, ()), *_DELIMITERS))
+    best, best_share = next(iter(candidates)), 0.0
+    for candidate in candidates:
+        widths = Counter(
+            len(cells) for line in lines if (cells := _split_or_none(line, candidate, comment))
+        )
+        most = max((n for width, n in widths.items() if width > 1), default=0)
+        share = most / max(sum(widths.values()), 1)
+        if share > best_share + 0.05:  # the earlier one, unless that is clearly worse
+            best, best_share = candidate, share
+    return best
+
+
+def _split_or_none(line: str, delimiter: str, comment: str | None) -> list[str] | None:
+    try:
+        return split(line, delimiter, comment) or None
+    except csv.Error:
+        return None
+
+
+def _is_header(first: list[str], others: list[tuple[str, ...]], wanted: list[str]) -> bool:
+    """Whether the first row holds names of columns."""
+    if wanted and any(text in first for text in wanted):
+        return True
+    if any(is_number(cell) for cell in first if cell):
+        return False
+    names = {_plain(cell) for cell in first}
+    if names & _TELLING or len(names & _ALL_NAMES) > 1:
+        return True
+    # Words above a column of numbers.
+    return bool(others) and any(
+        all(is_number(row[k]) for row in others if k < len(row))
+        and any(len(row) > k for row in others)
+        for k in range(len(first))
+    )
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -1,0 +1,192 @@
+"""MatrixMarket and ``.npz`` files → Graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from isotherm.errors import FileError, GraphError, IsothermError, LabelError
+from isotherm.graph import Graph
+from isotherm.graph.rows import rows_from_matrix
+from isotherm.graph.weights import check_weights
+from isotherm.read.archives import MOST_BYTES
+from isotherm.read.arrays import read_npz, read_sparse
+from isotherm.read.layout import WHITE_SPACE, Layout
+from isotherm.read.packed import Packed
+from isotherm.read.record import Said, shown
+from isotherm.read.text import TextTable
+
+if TYPE_CHECKING:
+    from isotherm.read.record import Reading
+    from isotherm.read.source import Source
+
+NODES_PER_ENTRY = 100  # of an honest matrix, most of whose rows may be empty
+PACKED_TIMES = 32  # how many times the size of a file its contents may be
+
+
+def read_matrix_market(source: Source, reading: Reading) -> Graph:
+    """The graph of a square matrix; nodes are named as the file counts them, from 1 on.
+
+    SciPy's own reader is not for files of strangers: damaged ones can make it crash.
+    """
+    header = _Header.of(source)
+    columns = ("row", "column", "value")[: 2 if header.field == "pattern" else 3]
+    if header.layout == "array":
+        columns = ("value",)
+    reading.columns = columns
+    if header.layout == "array":
+        matrix = _dense(source, header)
+    else:
+        matrix = _coordinates(source, header, reading)
+    if header.symmetry == "symmetric":
+        matrix = matrix + sparse.tril(matrix, k=-1).T + sparse.triu(matrix, k=1).T
+    return _graph(sparse.csr_array(matrix), source.name, first=1)
+
+
+@dataclass(frozen=True)
+class _Header:
+    """The first lines of a MatrixMarket file: what it says of itself."""
+
+    layout: str
+    field: str
+    symmetry: str
+    n_nodes: int
+    n_entries: int
+    n_lines: int
+
+    @classmethod
+    def of(cls, source: Source) -> _Header:
+        lines = source.head.decode(errors="replace").split("\n")
+        words = lines[0].lower().split()
+        known = ("coordinate", "array"), ("pattern", "real", "double", "integer")
+        if len(words) != 5 or words[1] != "matrix" or words[2] not in known[0]:
+            raise FileError(f"{source.name} is no MatrixMarket file: {shown(lines[0])}")
+        layout, field, symmetry = words[2:]
+        if field not in known[1] or symmetry not in ("general", "symmetric"):
+            raise GraphError(
+                f"{source.name}: weights must be real and not negative; this matrix is {field} and "
+                f"{symmetry}"
+            )
+        at = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "%"), 0)
+        sizes = lines[at].split()
+        wanted = 3 if layout == "coordinate" else 2
+        if len(sizes) != wanted or not all(s.isdecimal() and len(s) < 16 for s in sizes):
+            raise FileError(
+                f"{source.name}, line {at + 1}: {wanted} sizes wanted: {shown(lines[at])}"
+            )
+        rows, columns, *entries = map(int, sizes)
+        if rows != columns:
+            raise GraphError(
+                f"{source.name}: an adjacency matrix is square, this one is {rows} × {columns}"
+            )
+        n_entries = entries[0] if entries else rows * columns
+        # What is promised must agree with what the file can hold, before there is room for it.
+        fits = source.path is None or source.size is None or n_entries <= source.size
+        if not fits or not 0 < rows <= NODES_PER_ENTRY * (n_entries + 10_000):
+            raise GraphError(
+                f"{source.name} says it has {rows} rows and {n_entries} entries: damaged?"
+            )
+        return cls(layout, field, symmetry, rows, n_entries, at + 1)
+
+
+def _coordinates(source: Source, header: _Header, reading: Reading) -> Any:
+    """A matrix given by its entries, one per line: row, column and value."""
+    layout = Layout(WHITE_SPACE, reading.columns, header.n_lines, None, header=False, sample=())
+    table = TextTable(source, Said(), layout=layout)
+    parts: list[tuple[Any, Any, Any]] = []
+    for batch in table.batches(range(len(reading.columns)), reading, error=GraphError):
+        try:
+            i, j = (
+                pc.cast(column, pa.int64()).to_numpy(zero_copy_only=False)
+                for column in (batch.first, batch.second)
+            )
+        except pa.ArrowInvalid as error:
+            raise GraphError(
+                f"{source.name}: rows and columns are whole numbers; {error}"
+            ) from None
+        parts.append((i, j, np.ones(len(i)) if batch.numbers is None else batch.numbers))
+    if reading.n_rows != header.n_entries:
+        raise GraphError(
+            f"{source.name} has {reading.n_rows} entries but says {header.n_entries}: cut off?"
+        )
+    i, j, values = (
+        (np.concatenate(part) for part in zip(*parts, strict=True))
+        if parts
+        else 3 * (np.zeros(0, dtype=np.int64),)
+    )
+    n = header.n_nodes
+    if len(i) and not (min(i.min(), j.min()) >= 1 and max(i.max(), j.max()) <= n):
+        raise GraphError(f"{source.name}: an entry outside a matrix of {n} rows")
+    return sparse.coo_array((values.astype(np.float64), (i - 1, j - 1)), shape=(n, n)).tocsr()
+
+
+def _dense(source: Source, header: _Header) -> Any:
+    """A matrix given column by column, all values of it."""
+    text = b"".join(source.blocks(1 << 22)).split(b"\n", header.n_lines)[-1]
+    n = header.n_nodes
+    try:
+        values = np.array(text.split(), dtype=np.float64)
+    except ValueError as error:
+        raise GraphError(f"{source.name}: {error}") from None
+    whole = header.symmetry == "general"
+    if len(values) != (n * n if whole else n * (n + 1) // 2):
+        raise GraphError(f"{source.name} has {len(values)} values for a matrix of {n} rows")
+    if whole:
+        return sparse.csr_array(values.reshape(n, n).T)
+    lower = np.zeros((n, n))
+    lower.T[np.triu_indices(n)] = values
+    return sparse.csr_array(lower)
+
+
+def read_npz_graph(source: Source, reading: Reading) -> Graph:
+    """The graph of a matrix that SciPy saved, or of a data set of isotherm's own format."""
+    data = source.everything().read()
+    most = max(MOST_BYTES, PACKED_TIMES * len(data))
+    try:
+        if "format" in read_npz(data, {"format"}, most=most):
+            n, i, j, weights = read_sparse(data, most=most)
+            check_weights(weights)
+            shape = (n, n)
+            matrix = sparse.coo_array((weights.astype(np.float64), (i, j)), shape=shape).tocsr()
+            reading.columns = ("row", "column", "value")
+            reading.n_rows = len(i)
+            return _graph(matrix, source.name, first=0)
+        packed = Packed.from_bytes(data)
+    except IsothermError as error:
+        raise GraphError(f"{source.name}: {error}") from None
+    reading.columns = ("indptr", "indices")
+    reading.n_rows = packed.adjacency.nnz
+    graph = packed.graph()
+    return graph if graph.has_names else _named(graph, first=0)
+
+
+def read_npz_labels(source: Source, reading: Reading) -> tuple[Any, Any]:
+    """Node ids and labels of a data set of isotherm's own format."""
+    try:
+        packed = Packed.from_bytes(source.everything().read())
+    except IsothermError as error:
+        raise LabelError(f"{source.name}: {error}") from None
+    graph = packed.graph()
+    nodes = graph if graph.has_names else _named(graph, first=0)
+    reading.columns = ("labels",)
+    known = np.flatnonzero(packed.labels >= 0)
+    labels = [str(label) for label in packed.label_array()[known].tolist()]
+    return nodes.nodes.as_texts().take(known), labels
+
+
+def _graph(matrix: Any, name: str, *, first: int) -> Graph:
+    try:
+        return _named(Graph(rows_from_matrix(matrix)), first=first)
+    except GraphError as error:
+        raise GraphError(f"{name}: {error}") from None
+
+
+def _named(graph: Graph, *, first: int) -> Graph:
+    """The same with positions, counted from `first` on and written out, as ids."""
+    numbers = pa.array(np.arange(first, first + graph.n_nodes))
+    return graph.renamed(pc.cast(numbers, pa.large_string()))

@@ -1,0 +1,103 @@
+"""What became of a file: for messages, reports and repeating a run."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, field
+
+from isotherm.errors import ParameterError
+
+ON_ERROR = ("raise", "skip")
+SHOWN = 5  # faults that are kept with their text
+LONGEST_TEXT = 80
+
+
+@dataclass
+class Reading:
+    """What was found in a file, and what was left out.
+
+    Attributes
+    ----------
+    name : str
+        The file, as the user wrote it.
+    format : str
+        ``"CSV"``, ``"Parquet"`` and the like.
+    columns : tuple of str
+        Those that were used: of edges the source, the target and perhaps the weight; of labels
+        the node, the label and perhaps the weight.
+    n_rows : int
+        Edges, or labels, that were read.
+    n_skipped : int
+        Malformed rows that were left out, where that was asked for.
+    faults : list of str
+        The first few of these, with their line numbers.
+    notes : list of str
+        Sentences about what a reader may not expect, such as ids that differ only by spaces.
+    """
+
+    name: str
+    format: str = "text"
+    columns: tuple[str, ...] = ()
+    n_rows: int = 0
+    n_skipped: int = 0
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def skip(self, fault: str) -> None:
+        """Count a malformed row."""
+        self.n_skipped += 1
+        if len(self.faults) < SHOWN:
+            self.faults.append(fault)
+
+    def remarks(self) -> list[str]:
+        """All that a user should be told, in sentences."""
+        skipped = []
+        if self.n_skipped:
+            rows = "row was" if self.n_skipped == 1 else "rows were"
+            skipped = [f"{self.n_skipped} malformed {rows} left out; {self.faults[0]}"]
+        return skipped + self.notes
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a user says of a text file, in place of what would be found by looking.
+
+    Attributes
+    ----------
+    delimiter, comment : str or None
+    header : bool or None
+    encoding : str
+    on_error : {"raise", "skip"}
+        What to do with malformed rows.
+
+    Raises
+    ------
+    ParameterError
+        If that is nothing that could be said.
+    """
+
+    delimiter: str | None = None
+    header: bool | None = None
+    comment: str | None = None
+    encoding: str = "utf-8"
+    on_error: str = "raise"
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ON_ERROR:
+            raise ParameterError.unknown("on_error", self.on_error, ON_ERROR)
+        try:
+            codecs.lookup(self.encoding)
+            " ".encode(self.encoding)
+        except (LookupError, UnicodeError, ValueError):
+            raise ParameterError(f"there is no text encoding {self.encoding!r}") from None
+
+
+def shown(text: str) -> str:
+    """A text for a message, in quotes and cut where it is long.
+
+    Examples
+    --------
+    >>> shown("a,b"), len(shown("x" * 500))
+    ("'a,b'", 82)
+    """
+    return repr(text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…")

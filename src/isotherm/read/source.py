@@ -1,0 +1,260 @@
+"""A file, or standard input, as a stream of bytes: unpacked, and looked at before it is read."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import os
+import re
+import sys
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
+
+from isotherm.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+HEAD = 1 << 18  # bytes that are looked at to tell what a file is
+STANDARD_INPUT = "-"
+
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}
+_MARKS = {
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow",
+    b"FEA1": "Arrow",
+    b"\xff\xff\xff\xff": "Arrow stream",
+    b"PK\x03\x04": "npz",
+    b"%%MatrixMarket": "MatrixMarket",
+}
+_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_GML = re.compile(rb"\s*(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\[", re.I)
+_PICKLE = (".pkl", ".pickle", ".gpickle", ".p")
+
+
+class Source:
+    """The bytes of a file after any unpacking.
+
+    Attributes
+    ----------
+    name : str
+        As the user wrote it, for messages.
+    ending : str
+        Of the file name, without that of a compression; in lower case.
+    head : bytes
+        The first bytes.
+    is_whole : bool
+        Whether `head` is all there is.
+    format : str
+        Told by the contents: ``"Parquet"``, ``"Arrow"``, ``"Arrow stream"``, ``"npz"``,
+        ``"MatrixMarket"``, ``"GraphML"``, ``"GML"``, ``"JSON"`` or ``"text"``.
+    size : int or None
+        Bytes of the file as it is stored.
+    path : Path or None
+        Of a plain file that is not packed, which may then be read in any order.
+    """
+
+    def __init__(self, raw: Any, name: str) -> None:
+        kind = next((k for mark, k in _PACKED.items() if raw.peek(8)[:8].startswith(mark)), None)
+        packed = kind is not None
+        self._raw, self._stream = raw, _unpacked(raw, kind)
+        self.name = name
+        self.size = None if name == STANDARD_INPUT else os.fstat(raw.fileno()).st_size
+        self.path = None if packed or name == STANDARD_INPUT else Path(name)
+        self.ending = _ending(name)
+        self.head = self._read(HEAD)
+        self.is_whole = len(self.head) < HEAD
+        self.format = _format_of(self.head, name)
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file, as it is stored, that were read so far."""
+        return 0 if self.size is None else int(self._raw.tell())
+
+    def blocks(self, size: int, encoding: str = "utf-8") -> Iterator[bytes]:
+        """The contents as UTF-8, in blocks of about this size."""
+        marked = next((name for mark, name in _BOMS.items() if self.head.startswith(mark)), None)
+        decoder = None
+        if marked or codecs.lookup(encoding).name != "utf-8":
+            decoder = codecs.getincrementaldecoder(marked or encoding)()
+        head, self.head = self.head, b""  # they are needed but once
+        block = head + self._read(size - len(head)) if size > len(head) else head
+        while block:
+            yield self._recoded(decoder, block) if decoder else block
+            block = self._read(size)
+        if decoder:
+            yield self._recoded(decoder, b"", final=True)
+
+    def everything(self) -> BinaryIO:
+        """The contents as a file that can be read in any order."""
+        if self.path is not None:
+            self._raw.seek(0)
+            return self._raw  # type: ignore[no-any-return]
+        return io.BytesIO(b"".join(self.blocks(1 << 24)))
+
+    def rest(self) -> BinaryIO:
+        """The contents as a file that can be read once."""
+        return io.BufferedReader(_Joined(self.head, self._read))
+
+    def _recoded(self, decoder: Any, block: bytes, *, final: bool = False) -> bytes:
+        try:
+            text: str = decoder.decode(block, final)
+        except UnicodeDecodeError as error:
+            raise FileError(f"{self.name} is not {error.encoding}: {error.reason}") from None
+        return text.encode(errors="replace")
+
+    def _read(self, count: int) -> bytes:
+        """So many bytes, or what is left."""
+        parts, wanted = [], count
+        with reading(self.name):
+            while wanted > 0:
+                part = self._stream.read(wanted)
+                if not part:
+                    break
+                parts.append(part)
+                wanted -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were read before, and then those still to come."""
+
+    def __init__(self, head: bytes, read: Callable[[int], bytes]) -> None:
+        self._head, self._read_more = io.BytesIO(head), read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._head.read(len(buffer)) or self._read_more(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+
+def recoded(head: bytes, encoding: str) -> bytes:
+    """The first bytes of a file as UTF-8, whatever cannot be read left out."""
+    marked = next((name for mark, name in _BOMS.items() if head.startswith(mark)), encoding)
+    return codecs.getincrementaldecoder(marked)(errors="ignore").decode(head).encode()
+
+
+@contextmanager
+def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
+    """Open a file, ``-`` for standard input; what packed it is told by its first bytes.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read, is empty, or is a pickle.
+    """
+    name = os.fspath(path)
+    with reading(name), _opened(name) as raw:
+        source = Source(raw, name)
+        if not source.head.strip(b"\0 \t\r\n"):
+            raise FileError(f"{name} is empty")
+        yield source
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn what may go wrong with a file into one kind of error, which names it."""
+    try:
+        yield
+    except FileNotFoundError:
+        near = _similar(Path(name))
+        raise FileError(f"there is no file {name}" + (f"; is it {near}?" if near else "")) from None
+    except IsADirectoryError:
+        raise FileError(f"{name} is a folder, not a file") from None
+    except PermissionError:
+        raise FileError(f"{name} may not be read by you: permission denied") from None
+    except EOFError:
+        raise FileError(f"{name} ends in the middle of its compressed data: cut off?") from None
+    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise FileError(f"{name} has damaged compressed data: {error}") from None
+    except FileError:
+        raise
+    except OSError as error:
+        if "runcated" in str(error):  # as Zstandard calls it
+            raise FileError(f"{name} ends in the middle of its compressed data: cut off?") from None
+        raise FileError(f"{name} cannot be read: {error.strerror or error}") from None
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[Any]:
+    if name == STANDARD_INPUT:
+        yield sys.stdin.buffer
+        return
+    with Path(name).open("rb") as file:
+        yield file
+
+
+def _unpacked(file: Any, kind: str | None) -> Any:
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=file)
+    if kind == "bzip2":
+        return bz2.BZ2File(file)
+    if kind == "xz":
+        return lzma.LZMAFile(file)
+    if kind == "zstd":
+        return _Zstd(file)
+    return file
+
+
+class _Zstd:
+    """Zstandard, by Arrow's codec, which does not tell by itself when the data end too early."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow as pa
+
+        self._stream = pa.CompressedInputStream(file, "zstd")
+
+    def read(self, count: int) -> bytes:
+        return bytes(self._stream.read(count))
+
+
+def _ending(name: str) -> str:
+    path = Path(name.lower())
+    if path.suffix in {".gz", ".zst", ".bz2", ".xz"}:
+        path = path.with_suffix("")
+    return path.suffix
+
+
+def _format_of(head: bytes, name: str) -> str:
+    for mark, kind in _MARKS.items():
+        if head.startswith(mark):
+            return kind
+    is_pickle = head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05"
+    if is_pickle or _ending(name) in _PICKLE:
+        raise FileError(
+            f"{name} is a pickle, which can run any program when it is opened, so isotherm does "
+            "not open it. Where you trust it, load it in Python and pass the graph to "
+            "Graph.from_networkx or Graph.from_igraph, or write it as GraphML or a list of edges"
+        )
+    if head.startswith(b"\x89HDF"):
+        raise FileError(f"{name} is an HDF5 file, which isotherm does not read; try Parquet or CSV")
+    start = head.lstrip(codecs.BOM_UTF8).lstrip()
+    if start[:1] == b"<":
+        return "GraphML"
+    if _GML.match(start):
+        return "GML"
+    if start[:1] in (b"{", b"["):
+        return "JSON"
+    if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise FileError(f"{name} is not text, nor a format that isotherm knows")
+    return "text"
+
+
+def _similar(path: Path) -> str | None:
+    """A file there is with nearly this name."""
+    import difflib
+
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return None
+    found = difflib.get_close_matches(path.name, names, n=1)
+    return str(path.with_name(found[0])) if found else None

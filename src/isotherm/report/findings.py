@@ -1,0 +1,146 @@
+"""Findings: a fitted classifier → counts over all nodes, and words about one of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.decision import scores
+from isotherm.report.page import counted, short
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.graph import Graph
+
+MOST_DOUBTFUL = 20
+MOST_LABELS = 4  # of neighbours, that are named
+LONGEST_LABEL = 30
+
+
+class Findings:
+    """What a classifier found, counted once.
+
+    Parameters
+    ----------
+    classifier : DirichletClassifier
+        Fitted.
+    graph : Graph
+
+    Attributes
+    ----------
+    names : list of K str
+        The classes, in words.
+    codes : int array of shape (n,)
+        The class of each node, −1 where it has none.
+    masks : dict of bool arrays of shape (n,)
+        The nodes of each status.
+    is_found : bool array of shape (n,)
+        Free nodes that heat reached.
+    n_seeds, n_found, n_proven, n_unreached : int
+        Seeds, found nodes, those of them that are certified, and nodes no heat reached.
+    before, after : int arrays of shape (K,)
+        Seeds, and labelled nodes, of each class.
+    order : int array of shape (K,)
+        The classes, the largest first.
+    """
+
+    def __init__(self, classifier: DirichletClassifier, graph: Graph) -> None:
+        self.model, self.graph = classifier, graph
+        self.names = [short(name, LONGEST_LABEL) for name in classifier.classes_]
+        self.codes, status = classifier.codes(slice(None))
+        self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
+        self.is_found = self.masks["predicted"] | self.masks["tie"]
+        self.n_seeds = int(np.count_nonzero(self.masks["seed"]))
+        self.n_found = int(np.count_nonzero(self.is_found))
+        self.n_proven = int(np.count_nonzero(self.is_found & classifier.certified_))
+        self.n_unreached = int(np.count_nonzero(self.masks["unreached"]))
+        self.before = self._per_class(self.masks["seed"])
+        self.after = self._per_class(self.codes >= 0)
+        self.order = np.lexsort((-self.before, -self.after))
+
+    def _per_class(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.bincount(self.codes[mask], minlength=len(self.names))
+
+    def summary(self) -> str:
+        """The run in a sentence."""
+        start = (
+            f"{counted(self.graph.n_nodes, 'node')}, labelled from {counted(self.n_seeds, 'seed')} "
+            f"into {counted(len(self.names), 'class', 'classes')}"
+        )
+        proof = (
+            f"{'all' if self.n_proven == self.n_found else f'{self.n_proven:,} of the'} "
+            f"{counted(self.n_found, 'label')} found are proven to be those of equilibrium"
+        )
+        if self.n_found <= 1:
+            proof = f"{counted(self.n_found, 'label')} found, {self.n_proven} proven"
+        heat = "heat reached every node"
+        if self.n_unreached:
+            zero = self.model.unreached == "zero"
+            left = "taken to have the temperature 0" if zero else "left without a label"
+            heat = f"no heat reached {counted(self.n_unreached, 'node')}, {left}"
+        return f"{start}; {proof}; {heat}."
+
+    @cached_property
+    def doubtful(self) -> NDArray[np.intp]:
+        """The found nodes of least margins, the least first."""
+        margins = self.model.margins_
+        some = np.flatnonzero(self.is_found & np.isfinite(margins))
+        if len(some) > MOST_DOUBTFUL:
+            last = np.partition(margins[some], MOST_DOUBTFUL - 1)[MOST_DOUBTFUL - 1]
+            some = some[margins[some] <= last]
+        return some[np.argsort(margins[some], kind="stable")][:MOST_DOUBTFUL]
+
+    @cached_property
+    def marked(self) -> frozenset[int]:
+        """The doubtful nodes that a drawing points to: at most a tenth of those found."""
+        return frozenset(self.doubtful[: max(self.n_found // 10, 1)].tolist())
+
+    def places(self, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The place of each node's class among the largest, from 0; −1 without a label."""
+        place = np.full(len(self.names) + 1, -1)  # the last is for the class −1
+        place[self.order] = np.arange(len(self.order))
+        return place[self.codes[nodes]]
+
+    def name(self, node: int, longest: int = 40) -> str:
+        """The name of a node."""
+        texts = self.graph.nodes.texts  # of a few nodes: all may be many
+        return short(self.model.names_[node] if texts is None else texts[node], longest)
+
+    def label(self, node: int) -> str:
+        """The label of a node."""
+        return self.names[self.codes[node]] if self.codes[node] >= 0 else "none"
+
+    def status(self, node: int) -> str:
+        """What became of a node."""
+        return next(name for name, mask in self.masks.items() if mask[node])
+
+    def line(self, node: int) -> str:
+        """A few words about a node."""
+        margin = self.model.margins_[node]
+        words = f", margin {margin:.3g}" if self.is_found[node] and np.isfinite(margin) else ""
+        return f"{self.name(node)}: {self.label(node)} ({self.status(node)}{words})"
+
+    def runners_up(self, nodes: NDArray[np.intp]) -> list[str]:
+        """The best class of each node but its own."""
+        # Of these nodes alone: the scores of all may not fit into memory.
+        model = self.model
+        S = scores(model.temperatures_[nodes], model._means, model._decision)
+        S[np.arange(len(nodes)), self.codes[nodes]] = -np.inf
+        return [self.names[k] for k in S.argmax(axis=1)]
+
+    def labels_around(self, node: int) -> str:
+        """How many neighbours of a node have which label."""
+        start, stop = self.graph.rows.start[node : node + 2]
+        others = self.graph.rows.ends[start:stop]
+        codes = self.codes[others[others != node]]
+        counts = np.bincount(codes + 1, minlength=1)  # those without a label first
+        order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        words = [
+            f"{self.names[k - 1] if k else 'none'}:\u00a0{counts[k]:,}" for k in order[:MOST_LABELS]
+        ]
+        rest = counts[order[MOST_LABELS:]].sum()
+        return ", ".join([*words, f"others:\u00a0{rest:,}"] if rest else words) or "–"

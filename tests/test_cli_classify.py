@@ -1,0 +1,251 @@
+"""``isotherm classify`` and ``isotherm estimate``, as a user runs them."""
+
+import csv
+import io
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import CliRun
+
+TWO_CLIQUES = "source,target\n" + "".join(
+    f"{a},{b}\n" for part in ("abcde", "vwxyz") for a in part for b in part if a < b
+)
+
+
+@pytest.fixture
+def here(tmp_path):
+    """A folder with two cliques joined by an edge, two labels, and a way to run commands there."""
+    (tmp_path / "edges.csv").write_text(TWO_CLIQUES + "e,v\n")
+    (tmp_path / "labels.csv").write_text("node,label\na,low\nz,high\n")
+    return CliRun(tmp_path)
+
+
+def rows_of(text):
+    return {row["node"]: row for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_a_file_and_nothing_on_the_way(here):
+    result = here("classify", "edges.csv", "labels.csv", "-o", "out.csv")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    rows = rows_of((here.folder / "out.csv").read_text())
+    assert {node: row["label"] for node, row in rows.items()} == {
+        **dict.fromkeys("abcde", "low"),
+        **dict.fromkeys("vwxyz", "high"),
+    }
+    assert {row["status"] for row in rows.values()} == {"seed", "predicted"}
+    assert {row["certified"] for row in rows.values()} == {"true"}
+
+
+def test_standard_input_and_output(here):
+    edges = (here.folder / "edges.csv").read_text()
+    result = here("classify", "-", "labels.csv", "-o", "-", stdin=edges)
+    assert result.returncode == 0
+    assert rows_of(result.stdout)["b"]["label"] == "low"
+    both = here("classify", "-", "-", "-o", "-", stdin=edges)
+    assert both.returncode == 2
+
+
+def test_verbose_says_what_was_done(here):
+    result = here("classify", "edges.csv", "labels.csv", "-o", "out.csv", "-v")
+    assert re.search(
+        r"read edges.csv \(CSV, columns source, target\): 10 nodes, 21 edges\n"
+        r"read labels.csv \(CSV, columns node, label\): 2 seeds of 2 classes\n"
+        r"direct on \w+, 1 step: every temperature within .*\n"
+        r"labelled 8 nodes, 100.0% of all labels proven\n"
+        r"wrote out.csv\n"
+        r"reading .* s, solving .* s, writing .* s\n",
+        result.stderr,
+    )
+
+
+def test_all_options_reach_the_model(here):
+    result = here(
+        "classify", "edges.csv", "labels.csv", "-o", "out.tsv", "--report", "r.html",
+        "--decision", "plain", "--leak", "0.1", "--tol", "1e-3", "--solver", "cg", "--engine",
+        "scipy", "--threads", "1", "--unreached", "zero", "--stop", "labels", "--temperatures",
+        "--source", "1", "--target", "2", "--delimiter", ",", "--node", "node", "--label", "label",
+    )  # fmt: skip
+    assert (result.returncode, result.stderr) == (0, "")
+    header = (here.folder / "out.tsv").read_text().splitlines()[0].split("\t")
+    assert header[-2:] == ["temperature_high", "temperature_low"]
+    page = (here.folder / "r.html").read_text(encoding="utf-8")
+    for word in ("plain", "0.001", "cg", "scipy", "isotherm classify edges.csv", "SHA-256"):
+        assert word in page
+    import hashlib
+
+    assert hashlib.sha256((here.folder / "edges.csv").read_bytes()).hexdigest() in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["edges.csv", "labels.csv"], 2, "-o"),
+        (["edges.csv", "labels.csv", "-o", "out.xlsx"], 1, "must be one of .csv"),
+        (["edges.csv", "labels.csv", "-o", "edges.csv"], 1, "edges.csv exists already"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--report", "edges.csv"], 1, "exists already"),
+        (["edgs.csv", "labels.csv", "-o", "o.csv"], 1, "is it edges.csv?"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--source", "src"], 1, "no column 'src'"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--label", "x"], 1, "no column 'x'"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--tol", "0"], 1, "tol"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--leak", "-1"], 2, "leak"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--decision", "best"], 2, "decision"),
+        (["edges.csv", "none.csv", "-o", "o.csv"], 1, "no label"),
+        (["edges.csv", "strange.csv", "-o", "o.csv", "--strict"], 1, "'q'"),
+        (["ragged.csv", "labels.csv", "-o", "o.csv"], 1, "ragged.csv, line 3: 1 column"),
+        (["negative.csv", "labels.csv", "-o", "o.csv"], 1, "negative.csv, line 2: a weight"),
+        (["cut.csv.gz", "labels.csv", "-o", "o.csv"], 1, "cut off"),
+        (["graph.pickle", "labels.csv", "-o", "o.csv"], 1, "is a pickle"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_words(here, arguments, code, said):
+    import gzip
+
+    folder = here.folder
+    (folder / "none.csv").write_text("node,label\na,\n")
+    (folder / "strange.csv").write_text("a,low\nz,high\nq,low\n")
+    (folder / "ragged.csv").write_text("a,b\nb,c\nc\n")
+    (folder / "negative.csv").write_text("a,b,1\nb,z,-2\n")
+    (folder / "cut.csv.gz").write_bytes(gzip.compress(TWO_CLIQUES.encode() * 50)[:-20])
+    (folder / "graph.pickle").write_bytes(b"\x80\x04K\x01.")
+    before = sorted(folder.iterdir())
+    result = here("classify", *arguments)
+    assert result.returncode == code
+    assert result.stdout == ""
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_force_replaces_and_skip_counts(here):
+    (here.folder / "out.csv").write_text("old")
+    (here.folder / "edges.csv").write_text(TWO_CLIQUES + "broken\ne,v\n")
+    result = here("classify", "edges.csv", "labels.csv", "-o", "out.csv", "--force",
+                  "--on-error", "skip")  # fmt: skip
+    assert result.returncode == 0
+    assert "warning: 1 malformed row was left out; edges.csv, line 22: 1 column" in result.stderr
+    assert (here.folder / "out.csv").read_text().startswith("node,")
+    quiet = here("classify", "edges.csv", "labels.csv", "-o", "out.csv", "--force",
+                 "--on-error", "skip", "--quiet")  # fmt: skip
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_labels_of_strangers_are_a_warning(here):
+    (here.folder / "labels.csv").write_text("a,low\nz,high\nq,low\n")
+    result = here("classify", "edges.csv", "labels.csv", "-o", "out.csv")
+    assert result.returncode == 0
+    assert "warning: labels.csv: 1 of 3 labels are for nodes that are not in the graph: 'q'" in (
+        result.stderr
+    )
+
+
+def test_not_converged_is_an_exit_code_of_its_own(here):
+    result = here("classify", "edges.csv", "labels.csv", "-o", "out.csv", "--solver", "sweeps",
+                  "--tol", "1e-15")  # fmt: skip
+    assert result.returncode == 3
+    assert "warning: " in result.stderr
+    assert (here.folder / "out.csv").exists()
+
+
+def test_progress_is_drawn_on_a_terminal_only(here):
+    leader, follower = pty.openpty()
+    environment = os.environ | {"COLUMNS": "70", "TERM": "xterm-256color"}
+    environment.pop("NO_COLOR", None)
+    with subprocess.Popen(
+        [sys.executable, "-m", "isotherm", "classify", "edges.csv", "labels.csv", "-o", "o.csv"],
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        cwd=here.folder,
+        env=environment,
+    ) as process:
+        out, _ = process.communicate(timeout=60)
+        os.close(follower)
+        drawn = b""
+        while True:
+            try:
+                part = os.read(leader, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            drawn += part
+        os.close(leader)
+    assert process.returncode == 0
+    assert out == b""
+    assert b"wrote o.csv" in drawn
+    assert b"\x1b[" in drawn
+
+
+def test_an_interrupt_leaves_nothing_behind(here):
+    rng = np.random.default_rng(0)
+    (here.folder / "large.txt").write_text(
+        "".join(f"{a} {b}\n" for a, b in rng.integers(0, 300_000, (1_500_000, 2)))
+    )
+    (here.folder / "l.txt").write_text("1 x\n2 y\n")
+    before = sorted(here.folder.iterdir())
+    with subprocess.Popen(
+        [sys.executable, "-m", "isotherm", "classify", "large.txt", "l.txt", "-o", "o.csv",
+         "--tol", "1e-12", "--solver", "sweeps"],
+        stderr=subprocess.PIPE,
+        cwd=here.folder,
+        text=True,
+    ) as process:  # fmt: skip
+        time.sleep(2.5)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said == "error: interrupted; no file was left half written\n"
+    assert sorted(here.folder.iterdir()) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_said_in_words(here):
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "isotherm", "classify", "edges.csv", "labels.csv", "-o", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=here.folder,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 1
+    assert "No space left" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_shows_where(here):
+    result = here("--debug", "classify", "edges.csv", "nowhere.csv", "-o", "o.csv")
+    assert result.returncode == 1
+    assert "Traceback" in result.stderr
+
+
+def test_estimate_counts_a_small_file(here):
+    result = here("estimate", "edges.csv", "labels.csv")
+    assert result.returncode == 0
+    lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
+    assert (lines["nodes"], lines["edges"]) == ("10", "21")
+    assert (lines["labels"], lines["classes"]) == ("2", "2")
+    assert re.fullmatch(r"about \d+ MiB", lines["memory"])
+    same = here("classify", "edges.csv", "labels.csv", "--estimate").stdout
+    assert same.splitlines()[:4] == result.stdout.splitlines()[:4]
+    alone = here("estimate", "edges.csv", "--classes", "7")
+    assert re.search(r"labels\s+none given\nclasses\s+7\n", alone.stdout)
+
+
+def test_completion_is_there():
+    shown = subprocess.run(
+        [sys.executable, "-m", "isotherm", "--show-completion", "bash"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "complete" in shown.stdout + shown.stderr

@@ -1,0 +1,131 @@
+"""Predictions in files: what is written is what was found, and it is all there or not at all."""
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from isotherm import (
+    DirichletClassifier,
+    FileError,
+    Graph,
+    ParameterError,
+    write,
+    write_predictions,
+)
+
+COLUMNS = ["node", "label", "probability", "margin", "status", "certified"]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Names and labels that need quotation marks, a node that no heat reaches."""
+    odd = ['a "q"', "b,c", "tab\there", "line\nbreak", "é ü", " padded ", "back\\slash", "plain"]
+    graph = Graph.from_edges([*odd[:-1], "alone"], [*odd[1:], "too"])
+    return DirichletClassifier().fit(graph, {odd[0]: 'x "1"', odd[-1]: "y, z"})
+
+
+def expected(fitted):
+    probability = fitted.predict_proba().max(axis=1)
+    probability[fitted.status_ == "seed"] = 1
+    for i, node in enumerate(fitted.names_.tolist()):
+        has = fitted.labels_[i] is not None
+        yield {
+            "node": node,
+            "label": fitted.labels_[i],
+            "probability": round(float(probability[i]), 6) if has else None,
+            "margin": round(float(fitted.margins_[i]), 6) if has else None,
+            "status": str(fitted.status_[i]),
+            "certified": bool(fitted.certified_[i]),
+        }
+
+
+def read_text(path, delimiter):
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter=delimiter))
+    for row in rows:
+        row["label"] = row["label"] or None
+        for key in ("probability", "margin"):
+            row[key] = float(row[key]) if row[key] else None
+        row["certified"] = {"true": True, "false": False}[row["certified"]]
+    return rows
+
+
+def read_back(path):
+    name = path.name.removesuffix(".gz")
+    if name.endswith(".parquet"):
+        return pq.read_table(path).to_pylist()
+    if name.endswith("l"):
+        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        return [json.loads(line) for line in text.decode().split("\n")[:-1]]
+    return read_text(path, "," if name.endswith(".csv") else "\t")
+
+
+@pytest.mark.parametrize(
+    "name", ["p.csv", "p.tsv", "p.parquet", "p.jsonl", "p.csv.gz", "p.JSONL.gz"]
+)
+@pytest.mark.parametrize("rows", [3, 1 << 17])
+def test_what_is_written_is_what_was_found(fitted, tmp_path, monkeypatch, name, rows):
+    monkeypatch.setattr(write, "ROWS", rows)
+    path = tmp_path / name
+    write_predictions(fitted, path)
+    found = read_back(path.rename(tmp_path / name.lower()))
+    assert [list(row) for row in found] == [COLUMNS] * len(found)
+    assert found == list(expected(fitted))
+
+
+def test_temperatures_are_written_where_asked_for(fitted, tmp_path):
+    write_predictions(fitted, tmp_path / "p.parquet", temperatures=True)
+    table = pq.read_table(tmp_path / "p.parquet")
+    assert table.column_names[6:] == ['temperature_x "1"', "temperature_y, z"]
+    T = np.array([table.column(k).to_pylist() for k in (6, 7)], dtype=float).T
+    assert np.allclose(T, fitted.temperatures_, atol=1e-6, equal_nan=True)
+
+
+def test_classes_that_are_numbers_are_written_as_numbers(tmp_path):
+    fitted = DirichletClassifier().fit(Graph.from_edges([0, 1, 2], [1, 2, 3]), {0: 5, 3: 7})
+    write_predictions(fitted, tmp_path / "p.csv")
+    lines = (tmp_path / "p.csv").read_text().splitlines()
+    assert lines[1].startswith("0,5,1,")
+    assert [line.split(",")[1] for line in lines[1:]] == ["5", "5", "7", "7"]
+
+
+def test_a_file_that_is_there_stays_unless_forced(fitted, tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("precious")
+    with pytest.raises(FileError, match="exists already"):
+        write_predictions(fitted, path)
+    assert path.read_text() == "precious"
+    write_predictions(fitted, path, force=True)
+    assert path.read_text().startswith("node,label")
+
+
+@pytest.mark.parametrize("name", ["p", "p.xlsx", "p.gz", "p.parquet.gz", "p.json"])
+def test_an_ending_that_is_no_format_is_refused(fitted, tmp_path, name):
+    with pytest.raises(ParameterError, match=r"must be one of \.csv, \.tsv"):
+        write_predictions(fitted, tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.csv.gz"])
+def test_an_interrupt_leaves_no_file(fitted, tmp_path, name):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_predictions(fitted, tmp_path / name, progress=stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_where_nothing_can_be_written(fitted, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="cannot be written"):
+        write_predictions(fitted, tmp_path / "file" / "p.csv")
+
+
+def test_standard_output(fitted, capfdbinary):
+    write_predictions(fitted, "-")
+    assert capfdbinary.readouterr().out.startswith(b"node,label,probability")
