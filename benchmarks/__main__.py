@@ -18,6 +18,8 @@ CLAIMS = [
     "a_fit_is_mostly_solving",
     "a_refit_starts_warm",
     "memory_stays_within_six_arrays",
+    "reading_is_fast",
+    "estimates_hold",
 ]
 
 

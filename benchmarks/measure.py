@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parent.parent
-LIBRARIES = ["isotherm", "numpy", "scipy", "scikit-network", "graphlearning", "networkx", "pyamg"]
+LIBRARIES = [
+    "isotherm",
+    "numpy",
+    "scipy",
+    "scikit-network",
+    "graphlearning",
+    "networkx",
+    "pyamg",
+    "pandas",
+    "pyarrow",
+]
 
 
 @dataclass

@@ -106,6 +106,27 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "n × K arrays of float32 at the peak": lambda row: f"{row['arrays']:.1f}",
         },
     ),
+    "reading_is_fast": (
+        bool,  # all
+        {
+            "what": lambda row: row.get("job") or f"{row['reader']}, {row['format']}",
+            "seconds": lambda row: f"{row['seconds']:.1f}",
+            "memory at the peak": lambda row: (
+                f"{row['peak_bytes'] / 2**20:.0f} MiB" if "peak_bytes" in row else ""
+            ),
+        },
+    ),
+    "estimates_hold": (
+        bool,  # all
+        {
+            "edges": lambda row: f"{row['edges'] / 1e6:g} M, {row['format']}",
+            "nodes": lambda row: f"{row['nodes_told']:,}" + (" counted" if row["counted"] else ""),
+            "memory told": lambda row: f"{row['memory_told'] / 2**20:.0f} MiB",
+            "memory": lambda row: f"{row['memory'] / 2**20:.0f} MiB",
+            "time told": lambda row: f"{row['seconds_told']:.1f} s",
+            "time": lambda row: f"{row['seconds']:.1f} s",
+        },
+    ),
 }
 
 

@@ -122,11 +122,11 @@ void encode_names(Names& names, const Array<const Offset>& start,
 // The names as Arrow keeps them: where each starts, and their bytes.
 nb::tuple texts_of(const Names& names) {
     Buffer<std::int64_t> start(names.count() + 1);
-    Buffer<std::uint8_t> bytes(static_cast<std::int64_t>(names.bytes().size()));
-    std::copy(names.start().begin(), names.start().end(), start.get());
-    std::copy(names.bytes().begin(), names.bytes().end(), bytes.get());
+    Buffer<std::uint8_t> bytes(names.n_bytes());
+    std::copy(names.start(), names.start() + names.count() + 1, start.get());
+    std::copy(names.bytes(), names.bytes() + names.n_bytes(), bytes.get());
     return nb::make_tuple(give(std::move(start), names.count() + 1),
-                          give(std::move(bytes), static_cast<std::int64_t>(names.bytes().size())));
+                          give(std::move(bytes), names.n_bytes()));
 }
 
 // --- solving --------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ namespace isotherm {
 namespace {
 
 constexpr std::int64_t edges_per_chunk = 1 << 16;
+constexpr std::int64_t ahead = 12;  // edges
 constexpr std::int64_t rows_per_chunk = 1 << 12;
 
 using Entry = std::pair<std::int32_t, double>;
@@ -138,7 +139,18 @@ OwnGraph from_edges(std::int64_t n_nodes, std::int64_t n_edges, const Index* sou
             graph.ends[at] = static_cast<std::int32_t>(j);
             if (weights) graph.weights[at] = weights[e];
         };
+        // The rows of later edges are asked for: what is written next to each is there in time.
+        const auto ask = [&](std::int64_t i) {
+            const std::int64_t at = __atomic_load_n(start + i, __ATOMIC_RELAXED) - 1;
+            __builtin_prefetch(graph.ends.get() + at, 1);
+        };
         for (std::int64_t e = first; e < last; ++e) {
+            if (e + 2 * ahead < last) {
+                __builtin_prefetch(start + source[e + 2 * ahead], 1);
+                __builtin_prefetch(start + target[e + 2 * ahead], 1);
+                ask(source[e + ahead]);
+                ask(target[e + ahead]);
+            }
             put(source[e], target[e], e);
             if (source[e] != target[e]) put(target[e], source[e], e);
         }

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "buffer.hpp"
 
 namespace isotherm {
 
@@ -24,19 +25,29 @@ public:
     template <class Offset>
     void encode(const Texts<Offset>& texts, std::int32_t* numbers, int threads);
 
-    std::int64_t count() const { return static_cast<std::int64_t>(start_.size()) - 1; }
-    const std::vector<std::int64_t>& start() const { return start_; }
-    const std::vector<char>& bytes() const { return bytes_; }
+    std::int64_t count() const { return start_.count - 1; }
+    const std::int64_t* start() const { return start_.items.get(); }  // count() + 1
+    const char* bytes() const { return bytes_.items.get(); }
+    std::int64_t n_bytes() const { return bytes_.count; }
 
 private:
     struct Slot {
         std::uint32_t hash;
-        std::int32_t number;  // −1: free
+        std::int32_t name;    // its number and one more; 0: free
+        std::uint64_t bytes;  // where they are, and in the last bits how many, as far as these go
+    };
+
+    // Items that become more and more, in huge pages: they are looked at in no order at all.
+    template <class T>
+    struct Growing {
+        Buffer<T> items;
+        std::int64_t count = 0, room = 0;
+        void add(const T* more, std::int64_t n);
     };
 
     std::uint32_t hash_of(const char* text, std::int64_t length) const;
-    std::size_t place_of(std::uint32_t hash) const;
-    bool is(std::int32_t number, const char* text, std::int64_t length) const;
+    std::int64_t place_of(std::uint32_t hash) const;
+    bool is(const Slot& slot, const char* text, std::int64_t length) const;
     std::int32_t find(std::uint32_t hash, const char* text, std::int64_t length) const;
     std::int32_t find_or_add(std::uint32_t hash, const char* text, std::int64_t length);
     template <class Offset>
@@ -45,9 +56,10 @@ private:
     void grow();
 
     std::uint64_t key_;  // of the hash: nobody can prepare names that all collide
-    std::vector<Slot> slots_;
-    std::vector<std::int64_t> start_;
-    std::vector<char> bytes_;
+    Buffer<Slot> slots_;
+    std::int64_t n_slots_;
+    Growing<std::int64_t> start_;
+    Growing<char> bytes_;
 };
 
 }  // namespace isotherm

@@ -13,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "factor.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
+#include "names.hpp"
 #include "reach.hpp"
 #include "threads.hpp"
 
@@ -313,6 +315,48 @@ void faults_in_the_order_are_found_wherever_they_are(const Kernels* kernels) {
                 CHECK(!kernels->increases(bad.data(), count));
             }
         }
+    }
+}
+
+// Texts of all lengths, many of them alike but for a byte, numbered as a map would.
+void names_are_numbered_as_they_appear(int threads) {
+    std::map<std::string, std::int32_t> expected;
+    Names names;
+    std::uint64_t state = 7;
+    const auto draw = [&](std::uint64_t below) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return (state >> 33) % below;
+    };
+    for (int part = 0; part < 6; ++part) {
+        std::string bytes = "xy";  // texts need not start at 0
+        std::vector<std::int64_t> start{2};
+        std::vector<std::string> texts;
+        for (int k = 0; k < 3000; ++k) {
+            std::string text(draw(40), 'a');
+            if (!text.empty()) text[draw(text.size())] = static_cast<char>('a' + draw(26));
+            if (k == 11) text = std::string(1 << 21, 'z') + static_cast<char>('a' + part % 3);
+            texts.push_back(text);
+            bytes += text;
+            start.push_back(static_cast<std::int64_t>(bytes.size()));
+        }
+        std::vector<std::int32_t> numbers(texts.size());
+        if (part % 2) {
+            const std::vector<std::int32_t> narrow(start.begin(), start.end());
+            names.encode(Texts<std::int32_t>{3000, narrow.data(), bytes.data()}, numbers.data(),
+                         threads);
+        } else {
+            names.encode(Texts<std::int64_t>{3000, start.data(), bytes.data()}, numbers.data(),
+                         threads);
+        }
+        for (std::size_t k = 0; k < texts.size(); ++k) {
+            const auto next = static_cast<std::int32_t>(expected.size());
+            CHECK(numbers[k] == expected.emplace(texts[k], next).first->second);
+        }
+    }
+    CHECK(names.count() == static_cast<Int>(expected.size()));
+    for (const auto& [text, number] : expected) {
+        const Int at = names.start()[number], length = names.start()[number + 1] - at;
+        CHECK(std::string(names.bytes() + at, static_cast<std::size_t>(length)) == text);
     }
 }
 
@@ -857,6 +901,7 @@ int main() {
         }
         an_end_outside_the_graph_is_refused(scattered(60, 70), threads);
         inspection_finds_what_is_wrong(threads);
+        names_are_numbered_as_they_appear(threads);
         test_verdicts<float>(threads);
         test_verdicts<double>(threads);
     }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.graph.texts import TextNumbers
-from isotherm.job import peak_memory
+from isotherm.job import current_memory
 from isotherm.read.load import choose_edge_columns, gather_labels, load_graph, open_table
 from isotherm.read.source import open_source
 
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 PIECES = 48  # that are looked at
 PIECE = 1 << 20  # bytes of each
+ROWS = 1 << 13  # in which a node counts but once
 SMALL = PIECES * PIECE  # a file no larger is read in full
 CLASSES = 10  # where no labels are given
 STEPS = 16  # of a solve on a graph that is neither easy nor hard
 WIDTH = 16  # columns solved at once
 TRIAL = (20_000, 200_000)  # nodes and edges of the graph on which this machine is timed
-FAR_MEMORY = 3.0  # how much slower a step is, per entry, where the vectors fit no cache
+FAR_MEMORY = 2.0  # how much slower a step is, per entry, where the vectors fit no cache
 BUILDING = 2.0  # reading and building a graph, in times of parsing and numbering
 
 
@@ -103,7 +104,7 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         n_labels,
         classes,
         counts.exact,
-        peak_memory() + memory_of(counts, classes, n_labels),
+        current_memory() + memory_of(counts, classes, n_labels),
         1.0 + counts.seconds + solving + 2e-6 * counts.nodes,
     )
 
@@ -152,7 +153,7 @@ def _count_table(
     for batch, share in table.pieces(chosen, small, PIECES):  # noqa: B007  # the last counts
         seen.add(batch)
     exact = share > 0.999
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - started - seen.counting
     rows = round(seen.rows / share)
     nodes = seen.nodes if exact else min(seen.unseen() + seen.nodes, 2 * rows)
     return Counts(
@@ -170,6 +171,7 @@ class _Seen:
     """Nodes of the pieces looked at."""
 
     rows: int = 0
+    counting: float = 0.0  # seconds that reading alone would not take
     _numbers: TextNumbers = field(default_factory=TextNumbers)
     _pieces: Any = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
@@ -183,14 +185,16 @@ class _Seen:
         return int(texts.nbytes - 8 * len(texts))
 
     def add(self, batch: Batch) -> None:
-        found = np.unique(
-            np.concatenate([self._numbers.encode(batch.first), self._numbers.encode(batch.second)])
-        )
-        self.rows += len(batch.first)
+        i, j = self._numbers.encode(batch.first), self._numbers.encode(batch.second)
+        started = time.perf_counter()
+        self.rows += len(i)
         more = np.zeros(len(self._numbers), dtype=np.int64)
         more[: len(self._pieces)] = self._pieces
-        more[found] += 1
+        for first in range(0, len(i), ROWS):
+            some = slice(first, first + ROWS)
+            more[np.unique(np.concatenate([i[some], j[some]]))] += 1
         self._pieces = more
+        self.counting += time.perf_counter() - started
 
     def unseen(self) -> int:
         """Nodes in no piece, by those in one and those in two."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import platform
 import sys
 import time
@@ -218,6 +219,15 @@ def peak_memory() -> int:
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def current_memory() -> int:
+    """The bytes that this process has now; at its peak, where the system tells no more."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return peak_memory()
+    return pages * mmap.PAGESIZE
 
 
 def _fits(classifier: DirichletClassifier, graph: Graph, labels: dict[str, str]) -> bool:

@@ -1,0 +1,108 @@
+"""Estimates: counted where a file is small, close where it is sampled, true to what happens."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from isotherm.estimate import count_edges, estimate_job, memory_of
+from isotherm.graph.texts import TextNumbers
+from isotherm.job import Job
+from isotherm.read.record import Said
+
+
+def write_edges(folder, n, m, *, ordered=False):
+    rng = np.random.default_rng(n)
+    edges = rng.integers(0, n, (m, 2))
+    if ordered:
+        edges = edges[np.argsort(edges[:, 0], kind="stable")]
+    path = folder / "edges.csv"
+    path.write_text("source,target\n" + "".join(f"node{a},node{b}\n" for a, b in edges.tolist()))
+    table = pa.table({name: [f"node{k}" for k in edges[:, i]] for i, name in enumerate("st")})
+    pq.write_table(table, folder / "edges.parquet", row_group_size=m // 20)
+    return edges
+
+
+@pytest.mark.parametrize("name", ["edges.csv", "edges.parquet"])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_large_file_is_estimated_from_pieces(tmp_path, name, ordered):
+    edges = write_edges(tmp_path, 20_000, 200_000, ordered=ordered)
+    n = len(np.unique(edges))
+    whole = count_edges(str(tmp_path / name), {}, Said())
+    assert (whole.rows, whole.nodes, whole.exact) == (200_000, n, True)
+    part = count_edges(str(tmp_path / name), {}, Said(), small=600_000)
+    assert not part.exact
+    assert part.rows == pytest.approx(200_000, rel=0.05)
+    assert part.nodes == pytest.approx(n, rel=0.25)
+    assert part.name_bytes == pytest.approx(whole.name_bytes, rel=0.3)
+
+
+def test_a_packed_file_is_estimated_from_its_beginning(tmp_path):
+    import gzip
+
+    write_edges(tmp_path, 20_000, 200_000)
+    packed = tmp_path / "edges.csv.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "edges.csv").read_bytes(), 1))
+    part = count_edges(str(packed), {}, Said(), small=1_000_000)
+    assert part.rows == pytest.approx(200_000, rel=0.15)
+    assert part.nodes == pytest.approx(20_000, rel=0.25)
+
+
+def test_more_of_anything_takes_more_memory(tmp_path):
+    write_edges(tmp_path, 1000, 5000)
+    counts = count_edges(str(tmp_path / "edges.csv"), {}, Said())
+    assert memory_of(counts, 2) < memory_of(counts, 10) < memory_of(counts, 100)
+    more = count_edges(str(tmp_path / "edges.csv"), {}, Said())
+    more.rows *= 10
+    assert memory_of(more, 2) > memory_of(counts, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("nodes", "edges"), [(30_000, 200_000), (150_000, 1_000_000)])
+def test_memory_is_what_was_estimated(tmp_path, nodes, edges):
+    write_edges(tmp_path, nodes, edges)
+    labels = "".join(f"node{k},class{k // 20 % 10}\n" for k in range(0, nodes, 20))
+    (tmp_path / "labels.csv").write_text("node,label\n" + labels)
+    job = [str(tmp_path / "edges.csv"), str(tmp_path / "labels.csv")]
+    told = subprocess.run(
+        [sys.executable, "-m", "isotherm", "estimate", *job],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    line = next(line for line in told.splitlines() if line.startswith("memory"))
+    number, unit = line.split()[-2:]
+    estimated = float(number) * {"MiB": 2**20, "GiB": 2**30}[unit]
+    command = [sys.executable, "-m", "isotherm", "classify", *job, "-o", str(tmp_path / "o.csv")]
+    # By a small process in between: the memory of one's own counts in that of a child.
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=True
+    )
+    memory = int(found.stdout) * (1 if sys.platform == "darwin" else 1024)
+    assert 1 / 1.5 <= estimated / memory <= 1.5
+
+
+def test_a_job_without_labels_has_as_many_classes_as_said(tmp_path):
+    write_edges(tmp_path, 100, 500)
+    estimate = estimate_job(Job(str(tmp_path / "edges.csv"), ""), classes=7)
+    assert (estimate.classes, estimate.labels, estimate.exact) == (7, 0, True)
+    assert estimate.seconds > 0
+
+
+def test_texts_are_numbered_alike_with_the_core_and_without(rng):
+    with_core, without = TextNumbers(), TextNumbers()
+    without._core = None
+    for kind in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
+        words = ["", "a", "é" * 5, *(f"node {k}" for k in rng.integers(0, 500, 2000))]
+        column = pa.array(words, pa.string()).cast(kind)
+        for part in (column, column.slice(7, 900), column.slice(0, 0)):
+            expected: list[int] = with_core.encode(part).tolist()
+            assert without.encode(part).tolist() == expected
+    assert with_core.texts().to_pylist() == without.texts().to_pylist()
