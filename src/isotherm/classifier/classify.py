@@ -256,7 +256,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
             predicted = self._status == STATUS.index(PREDICTED)
             total, count = 0.0, 0
             for rows in slices(len(predicted)):
-                S = self._some_scores(rows)[predicted[rows]]
+                S = self.some_scores(rows)[predicted[rows]]
                 total += float(((S - S.mean(axis=1, keepdims=True)) ** 2).sum())
                 count += S.size
             self._spread = math.sqrt(total / count) if total > 0 else 1.0
@@ -270,11 +270,12 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
 
     def certainty(self, rows: slice) -> NDArray[np.float64]:
         """Of some nodes: the probability of the label, 1 at seeds; NaN where there is no label."""
-        P: NDArray[np.float64] = probabilities(self._some_scores(rows), self._unit()).max(axis=1)
+        P: NDArray[np.float64] = probabilities(self.some_scores(rows), self._unit()).max(axis=1)
         P[self._status[rows] == STATUS.index(SEED)] = 1.0
         return P
 
-    def _some_scores(self, rows: slice) -> NDArray[np.float64]:
+    def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
+        """Of some nodes: the scores of the classes."""
         return np.asarray(scores(self.temperatures_[rows], self._means, self._decision))
 
     def fit_predict(self, graph: Any, labels: Any) -> NDArray[Any]:

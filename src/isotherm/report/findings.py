@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.decision import scores
 from isotherm.report.page import counted, short
 
 if TYPE_CHECKING:
@@ -126,9 +125,7 @@ class Findings:
 
     def runners_up(self, nodes: NDArray[np.intp]) -> list[str]:
         """The best class of each node but its own."""
-        # Of these nodes alone: the scores of all may not fit into memory.
-        model = self.model
-        S = scores(model.temperatures_[nodes], model._means, model._decision)
+        S = self.model.some_scores(nodes)
         S[np.arange(len(nodes)), self.codes[nodes]] = -np.inf
         return [self.names[k] for k in S.argmax(axis=1)]
 
