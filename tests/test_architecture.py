@@ -22,6 +22,7 @@ ORDER = [
     "engines",
     "solvers",
     "decision",
+    "trust",
     "classifier",
     "write",
     "block_model",

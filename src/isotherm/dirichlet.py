@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,14 @@ class DirichletProblem:
         self.is_unreached = ~_reached(graph, self.boundary)
         self.is_free = ~self.is_unreached
         self.is_free[self.boundary] = False
+
+    def with_values(self, values: NDArray[Any]) -> DirichletProblem:
+        """The same nodes held at other temperatures; `values` in the order of `boundary`."""
+        other = copy(self)
+        for name in ("bounds", "one_hot", "sources"):
+            other.__dict__.pop(name, None)
+        other.values = _as_values(values, len(self.boundary))
+        return other
 
     @cached_property
     def free(self) -> NDArray[np.intp]:

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
+from isotherm.classifier.trusted import Trusted
 from isotherm.classifier.verdict import Verdict, excess, judge
 from isotherm.decision import choose_decision, probabilities, scores, winners
 from isotherm.dirichlet import DirichletProblem
@@ -34,7 +35,7 @@ STOPS = ("tolerance", "labels")
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
 
-class DirichletClassifier(ClassifierMixin, DirichletEstimator):
+class DirichletClassifier(Trusted, ClassifierMixin, DirichletEstimator):
     """Label all nodes of a graph from a few, by heat diffusion at equilibrium.
 
     One Dirichlet problem per class, its seeds held at 1 and all other seeds at 0; temperatures
@@ -163,6 +164,7 @@ class DirichletClassifier(ClassifierMixin, DirichletEstimator):
         stop_early = unsettled if self.stop == "labels" else None
         solution = self._solve(problem, excess=stop_early, warm=self._warm(graph, classes))
         self._record(graph, solution)
+        self._problem, self._seed_codes = problem, numbers
         self.classes_ = classes
         self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
         known = codes()

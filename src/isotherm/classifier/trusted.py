@@ -1,0 +1,208 @@
+"""What a fitted classifier tells of how far to trust it; the work is done in `isotherm.trust`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from isotherm.errors import LabelError, ParameterError
+from isotherm.trust.explain import shares_of
+from isotherm.trust.honest import judged
+from isotherm.trust.left_out import leave_one_out
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.graph.nodes import NodeIndex
+    from isotherm.trust.honest import LeaveOneOut
+    from isotherm.trust.left_out import LeftOut
+
+SHARES_TOL = 1e-9
+
+
+class Suspect(NamedTuple):
+    """A seed whose own label loses when it is left out.
+
+    Attributes
+    ----------
+    node : hashable
+    label : object
+        Its own.
+    suggested : object
+        That it would get.
+    margin : float
+        Score of its own label minus that of the best other, in units of their spread: how clearly
+        it loses.
+    """
+
+    node: Hashable
+    label: Any
+    suggested: Any
+    margin: float
+
+
+class Explanation(NamedTuple):
+    """Where the temperatures of a node come from.
+
+    Attributes
+    ----------
+    node : hashable
+    label : object
+        That it has.
+    classes : dict
+        The share of each class: the node's temperatures.
+    seeds : list of tuples
+        Seed, its label and its share, the greatest first.
+    paths : list of tuples
+        The nodes of a path from this one to a seed, and the share of all heat that takes it.
+    """
+
+    node: Hashable
+    label: Any
+    classes: dict[Any, float]
+    seeds: list[tuple[Hashable, Any, float]]
+    paths: list[tuple[tuple[Hashable, ...], float]]
+
+
+class Trusted:
+    """Methods of a fitted classifier."""
+
+    unreached: str
+    tol: float
+    solver: Any
+    engine: Any
+    classes_: NDArray[Any]
+    temperatures_: NDArray[Any]
+    _decision: str
+    _problem: DirichletProblem
+    _seed_codes: NDArray[np.intp]
+    _nodes: NodeIndex
+
+    def predict(self, rows: Any = None) -> NDArray[Any]:
+        """Labels; see the classifier."""
+        raise NotImplementedError
+
+    def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
+        """What each seed would get if it were free: an honest score without further labels.
+
+        Exact: the same as fitting again without the seed, at the price of one column each.
+
+        Parameters
+        ----------
+        max_seeds : int, optional
+            Leave out so many at the most, drawn at random; the result says that it is a sample.
+        random_state : int
+            Of the draw.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, load_dataset
+        >>> club = load_dataset("karate")
+        >>> known = {node: club.labels[node] for node in (0, 1, 2, 3, 30, 31, 32, 33)}
+        >>> print(DirichletClassifier().fit(club.graph, known).leave_one_out().accuracy)
+        1.000 (0.676 to 1.000)
+        """
+        check_is_fitted(self, "temperatures_")
+        left = self._left_out(max_seeds, random_state)
+        return judged(
+            left,
+            self._decision,
+            nodes=self._nodes.ids[left.seeds],
+            classes=self.classes_,
+            n_seeds=len(self._seed_codes),
+        )
+
+    def suspects(self, *, max_seeds: int | None = None, random_state: int = 0) -> list[Suspect]:
+        """Seeds whose own label loses when they are left out, those that lose most clearly first.
+
+        Parameters
+        ----------
+        max_seeds, random_state
+            See `leave_one_out`.
+        """
+        found = self.leave_one_out(max_seeds=max_seeds, random_state=random_state)
+        losing = np.flatnonzero(np.isfinite(found.margins) & (found.margins < 0))
+        S = found.scores[losing]
+        there = np.isfinite(S)  # a class without another seed has no score
+        spread = np.std(S, axis=1, where=there) if len(S) else np.zeros(0)
+        clear = found.margins[losing] / np.where(spread > 0, spread, 1.0)
+        order = np.argsort(clear, kind="stable")
+        return [
+            Suspect(found.nodes[i], found.truth[i], found.labels[i], float(margin))
+            for i, margin in zip(losing[order], clear[order], strict=True)
+        ]
+
+    def explain(self, node: Hashable, *, paths: int = 5) -> Explanation:
+        """Which seeds a node's temperatures come from, exactly, and along which paths.
+
+        Parameters
+        ----------
+        node : hashable
+            Its id.
+        paths : int
+            How many paths to find.
+
+        Raises
+        ------
+        UnknownNode
+            If there is no such node.
+        LabelError
+            If no heat reaches it.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
+        >>> [(seed, round(share, 6)) for seed, _, share in clf.explain("b").seeds]
+        [('a', 0.75), ('e', 0.25)]
+        """
+        check_is_fitted(self, "temperatures_")
+        if paths < 0:
+            raise ParameterError(f"paths must be a whole number ≥ 0, got {paths!r}")
+        problem = self._problem
+        (i,) = self._nodes.positions([node])
+        names = self._nodes.ids
+        if problem.is_unreached[i]:
+            raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
+        labels = self.classes_[self._seed_codes]
+        if not problem.is_free[i]:
+            own = self.predict()[i]
+            return Explanation(node, own, {own: 1.0}, [(node, own, 1.0)], [])
+        found = shares_of(problem, int(i), tol=SHARES_TOL, solver=self.solver, engine=self.engine)
+        by_class = np.bincount(self._seed_codes, found.shares, len(self.classes_))
+        order = np.argsort(-found.shares, kind="stable")
+        order = order[found.shares[order] > 0]
+        return Explanation(
+            node,
+            self.predict()[i],
+            dict(zip(self.classes_.tolist(), by_class.tolist(), strict=True)),
+            [(names[found.seeds[k]], labels[k], float(found.shares[k])) for k in order],
+            [(tuple(names[list(path.nodes)]), path.share) for path in found.paths(paths)],
+        )
+
+    def _left_out(self, max_seeds: int | None, random_state: int) -> LeftOut:
+        n_seeds, some = len(self._seed_codes), None
+        if max_seeds is not None:
+            if max_seeds < 1:
+                raise ParameterError(f"max_seeds must be a whole number ≥ 1, got {max_seeds!r}")
+            if max_seeds < n_seeds:
+                rng = np.random.default_rng(random_state)
+                some = np.sort(rng.choice(n_seeds, max_seeds, replace=False))
+        problem = self._problem
+        counted = ~np.isnan(self.temperatures_[:, 0])
+        return leave_one_out(
+            problem,
+            self.temperatures_,
+            self._seed_codes,
+            n_counted=int(np.count_nonzero(counted)),
+            some=some,
+            tol=self.tol,
+            solver=self.solver,
+            engine=self.engine,
+        )

@@ -1,0 +1,1 @@
+"""Whether to believe a label: leave-one-out, suspect seeds, explanations."""

@@ -1,0 +1,192 @@
+"""Honest scores: what leave-one-out says of the labels of seeds, with confidence intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from isotherm.labels import UNKNOWN, decode_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.trust.left_out import LeftOut
+
+Z = 1.96  # of the normal distribution: 95 % lie within
+RESAMPLES = 1000
+
+
+class Interval(NamedTuple):
+    """A number and where it lies with a confidence of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+class ClassScore(NamedTuple):
+    """How well one class is found among the seeds left out.
+
+    Attributes
+    ----------
+    label : object
+    n_seeds : int
+        That were left out, of this class.
+    precision, recall, f1 : float
+    recall_interval : Interval
+    """
+
+    label: Any
+    n_seeds: int
+    precision: float
+    recall: float
+    f1: float
+    recall_interval: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """What each seed would get if it were free; see `isotherm.trust.left_out`.
+
+    Attributes
+    ----------
+    nodes : array of shape (m,)
+        Ids of the seeds left out.
+    truth, labels : arrays of shape (m,)
+        Their own labels, and those they would get; none where no heat would reach them.
+    temperatures, scores : arrays of shape (m, K)
+    margins : array of shape (m,)
+        Score of a seed's own class minus the best of the others: negative where it loses.
+    n_seeds : int
+        All seeds, of which those left out may be a sample.
+    accuracy, macro_f1 : Interval
+        Over the seeds left out; the macro-F1 over the classes of these.
+    classes : list of ClassScore
+    """
+
+    nodes: NDArray[Any]
+    truth: NDArray[Any]
+    labels: NDArray[Any]
+    temperatures: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    n_seeds: int
+    accuracy: Interval
+    macro_f1: Interval
+    classes: list[ClassScore]
+
+    def __str__(self) -> str:
+        whole = "" if len(self.nodes) == self.n_seeds else f" (a sample of {self.n_seeds})"
+        lines = [
+            f"{len(self.nodes)} seeds left out, one at a time{whole}",
+            f"accuracy {self.accuracy}, macro-F1 {self.macro_f1}",
+        ]
+        width = max(len(str(c.label)) for c in self.classes)
+        lines += [
+            f"{c.label!s:<{width}}  {c.n_seeds:>6}  precision {c.precision:.2f}  "
+            f"recall {c.recall:.2f}  F1 {c.f1:.2f}"
+            for c in self.classes
+        ]
+        return "\n".join(lines)
+
+
+def judged(
+    left: LeftOut,
+    decision: str,
+    *,
+    nodes: NDArray[Any],
+    classes: NDArray[Any],
+    n_seeds: int,
+) -> LeaveOneOut:
+    """Score what a decision makes of the seeds left out."""
+    found, S = left.labels(decision), left.scores(decision)
+    rows = np.arange(len(found))
+    others = S.copy()
+    others[rows, left.codes] = -np.inf
+    with np.errstate(invalid="ignore"):
+        own = np.where(left.is_last, -np.inf, S[rows, left.codes])
+        margins = own - others.max(axis=1, initial=-np.inf)
+    confusion = confusion_of(left.codes, found, len(classes))
+    return LeaveOneOut(
+        nodes,
+        decode_labels(left.codes, classes),
+        decode_labels(found, classes),
+        left.temperatures,
+        S,
+        margins,
+        n_seeds,
+        proportion(int(np.trace(confusion)), len(found)),
+        macro_f1(left.codes, found, len(classes)),
+        _per_class(confusion, classes),
+    )
+
+
+def confusion_of(
+    truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int
+) -> NDArray[np.int64]:
+    """Seeds by their class and the class they would get; the last column: none."""
+    table = np.zeros((n_classes, n_classes + 1), dtype=np.int64)
+    np.add.at(table, (truth, np.where(found == UNKNOWN, n_classes, found)), 1)
+    return table
+
+
+def f1_of(confusion: NDArray[Any]) -> NDArray[np.float64]:
+    """F1 of each class that has seeds, mean over these; for one or for many confusions."""
+    right = np.diagonal(confusion, axis1=-2, axis2=-1)
+    asked = confusion.sum(axis=-1)
+    given = confusion.sum(axis=-2)[..., :-1]
+    f1 = 2 * right / np.maximum(asked + given, 1)
+    there = asked > 0
+    return np.asarray((f1 * there).sum(axis=-1) / np.maximum(there.sum(axis=-1), 1))
+
+
+def macro_f1(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -> Interval:
+    """Macro-F1 with an interval by resampling the seeds, always in the same way."""
+    value = float(f1_of(confusion_of(truth, found, n_classes)))
+    rng = np.random.default_rng(0)
+    drawn = []
+    for _ in range(RESAMPLES if len(truth) > 1 else 0):
+        some = rng.integers(0, len(truth), len(truth))
+        drawn.append(float(f1_of(confusion_of(truth[some], found[some], n_classes))))
+    low, high = np.quantile(drawn, [0.025, 0.975]) if drawn else (0.0, 1.0)
+    return Interval(value, float(low), float(high))
+
+
+def proportion(count: int, total: int) -> Interval:
+    """A share with Wilson's interval.
+
+    Examples
+    --------
+    >>> print(proportion(9, 10))
+    0.900 (0.596 to 0.982)
+    """
+    if total == 0:
+        return Interval(math.nan, 0.0, 1.0)
+    p, n = count / total, total
+    centre = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * math.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
+    return Interval(p, max(centre - half, 0.0), min(centre + half, 1.0))
+
+
+def _per_class(confusion: NDArray[np.int64], classes: NDArray[Any]) -> list[ClassScore]:
+    found = []
+    given = confusion.sum(axis=0)
+    for k, label in enumerate(classes.tolist()):
+        asked, right = int(confusion[k].sum()), int(confusion[k, k])
+        found.append(
+            ClassScore(
+                label,
+                asked,
+                right / given[k] if given[k] else 0.0,
+                right / asked if asked else math.nan,
+                2 * right / (asked + given[k]) if asked + given[k] else math.nan,
+                proportion(right, asked),
+            )
+        )
+    return found

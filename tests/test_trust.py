@@ -1,0 +1,171 @@
+"""Leave-one-out, suspects and explanations against fitting again."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from isotherm import DirichletClassifier, Graph, LabelError, ParameterError, UnknownNode
+from isotherm.decision import DECISIONS, Means, scores
+from isotherm.trust.honest import confusion_of, f1_of, macro_f1, proportion
+
+
+def random_graph(rng, n=40, m=90, *, weighted=True, loops=True):
+    source, target = rng.integers(0, n, (2, m))
+    if not loops:
+        source, target = source[source != target], target[source != target]
+    weight = rng.uniform(0.1, 3, len(source)) if weighted else None
+    return Graph.from_edges(source, target, weight, nodes=range(n))
+
+
+def random_labels(rng, graph, n_classes=3, share=0.3):
+    labels = np.full(graph.n_nodes, -1)
+    chosen = rng.permutation(graph.n_nodes)[: int(share * graph.n_nodes)]
+    labels[chosen] = np.arange(len(chosen)) % n_classes
+    return labels
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.2])
+@pytest.mark.parametrize("unreached", ["abstain", "zero"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leaving_a_seed_out_is_fitting_without_it(rng, leak, unreached, weighted):
+    compared = 0
+    for _ in range(2):
+        graph = random_graph(rng, weighted=weighted)
+        labels = random_labels(rng, graph)
+        for decision in DECISIONS:
+            model = DirichletClassifier(decision, leak=leak, unreached=unreached, tol=1e-10)
+            found = model.fit(graph, labels).leave_one_out()
+            for k, node in enumerate(found.nodes.tolist()):
+                without = labels.copy()
+                without[node] = -1
+                again = DirichletClassifier(decision, leak=leak, unreached=unreached, tol=1e-10)
+                again.fit(graph, without)
+                if again.status_[node] == "unreached":
+                    assert np.isnan(found.temperatures[k]).all()
+                    assert found.labels[k] == -1
+                    continue
+                if len(again.classes_) < 3:
+                    continue  # the only seed of its class
+                compared += 1
+                assert np.allclose(found.temperatures[k], again.temperatures_[node], atol=1e-6)
+                assert np.allclose(found.scores[k], again.scores_[node], atol=1e-6)
+                if again.margins_[node] > 1e-5:
+                    assert found.labels[k] == again.labels_[node]
+    assert compared > 60
+
+
+def test_the_only_seed_of_a_class_cannot_be_found():
+    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    found = DirichletClassifier().fit(graph, {0: "a", 1: "a", 4: "b"}).leave_one_out()
+    assert found.labels.tolist()[2] == "a"
+    assert found.margins[2] == -np.inf
+    assert found.n_seeds == 3
+
+
+def test_a_sample_of_the_seeds_is_part_of_the_whole(rng):
+    graph = random_graph(rng)
+    model = DirichletClassifier().fit(graph, random_labels(rng, graph))
+    whole, part = model.leave_one_out(), model.leave_one_out(max_seeds=5, random_state=3)
+    assert (len(part.nodes), part.n_seeds) == (5, len(whole.nodes))
+    at = [whole.nodes.tolist().index(node) for node in part.nodes.tolist()]
+    assert np.allclose(whole.scores[at], part.scores, equal_nan=True)
+    assert "a sample of 12" in str(part)
+    assert "a sample" not in str(whole)
+    with pytest.raises(ParameterError, match="max_seeds"):
+        model.leave_one_out(max_seeds=0)
+
+
+def test_many_seeds_are_solved_in_parts(rng, monkeypatch):
+    from isotherm.trust import left_out
+
+    graph = random_graph(rng)
+    model = DirichletClassifier().fit(graph, random_labels(rng, graph))
+    whole = model.leave_one_out()
+    monkeypatch.setattr(left_out, "COLUMNS", 5)
+    assert np.allclose(whole.scores, model.leave_one_out().scores, equal_nan=True)
+
+
+def test_scores_of_seeds_are_those_of_their_labels(rng):
+    from sklearn.metrics import accuracy_score, f1_score
+
+    truth, found = rng.integers(0, 4, (2, 200))
+    table = confusion_of(truth, found, 4)
+    assert float(f1_of(table)) == pytest.approx(f1_score(truth, found, average="macro"))
+    assert proportion(int(np.trace(table)), 200).value == accuracy_score(truth, found)
+    interval = macro_f1(truth, found, 4)
+    assert interval.low < interval.value < interval.high
+    assert interval == macro_f1(truth, found, 4)
+    few = macro_f1(truth[:20], found[:20], 4)
+    assert few.high - few.low > interval.high - interval.low
+
+
+def test_flipped_seeds_are_suspect(rng):
+    from isotherm import BlockModel
+
+    graph, truth = BlockModel([150, 150, 150], 0.1, 0.01).sample(rng)
+    labels = np.full(450, -1)
+    seeds = rng.permutation(450)[:90]
+    labels[seeds] = truth[seeds]
+    flipped = seeds[:6]
+    labels[flipped] = (labels[flipped] + 1) % 3
+    suspects = DirichletClassifier().fit(graph, labels).suspects()
+    assert {suspect.node for suspect in suspects[:6]} == set(flipped.tolist())
+    for suspect in suspects[:6]:
+        assert suspect.label == labels[suspect.node]
+        assert suspect.margin < 0
+    right = [suspect.suggested == truth[suspect.node] for suspect in suspects[:6]]
+    assert sum(right) >= 5
+    assert [s.margin for s in suspects] == sorted(s.margin for s in suspects)
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.3])
+def test_the_shares_of_seeds_make_the_temperatures(rng, leak):
+    graph = random_graph(rng)
+    labels = random_labels(rng, graph)
+    model = DirichletClassifier(leak=leak, tol=1e-10).fit(graph, labels)
+    explained = 0
+    for node in range(graph.n_nodes):
+        if model.status_[node] == "unreached":
+            with pytest.raises(LabelError, match="no heat reaches"):
+                model.explain(node)
+            continue
+        found = model.explain(node)
+        total = sum(share for _, _, share in found.seeds)
+        assert np.allclose(list(found.classes.values()), model.temperatures_[node][
+            np.isin(model.classes_, list(found.classes))], atol=1e-7)  # fmt: skip
+        assert all(share > 0 for _, _, share in found.seeds)
+        if model.status_[node] == "seed":
+            assert found.seeds == [(node, labels[node], 1.0)]
+            continue
+        explained += 1
+        assert total == pytest.approx(1.0, abs=1e-7) if leak == 0 else total < 1
+        carried = {}
+        for path, share in found.paths:
+            assert path[0] == node
+            assert labels[path[-1]] >= 0
+            assert len(set(path)) == len(path)
+            for a, b in itertools.pairwise(path):
+                assert graph.adjacency[a, b] > 0
+            carried[path[-1]] = carried.get(path[-1], 0.0) + share
+        own = {seed: share for seed, _, share in found.seeds}
+        assert all(share <= own[seed] + 1e-9 for seed, share in carried.items())
+        widths = [share for _, share in found.paths]
+        assert widths == sorted(widths, reverse=True)
+    assert explained > 10
+
+
+def test_explaining_a_stranger_is_an_error():
+    model = DirichletClassifier().fit(Graph.from_edges([0, 1], [1, 2]), {0: "a", 2: "b"})
+    with pytest.raises(UnknownNode):
+        model.explain(17)
+    with pytest.raises(ParameterError, match="paths"):
+        model.explain(1, paths=-1)
+    assert model.explain(1, paths=0).paths == []
+
+
+def test_means_of_a_row_are_those_of_the_decision(rng):
+    T, m = rng.random((1, 3)), rng.random(3)
+    means = Means(m, m / 2, m / m.sum())
+    for decision in DECISIONS:
+        assert np.isfinite(scores(T, means, decision)).all()
