@@ -169,3 +169,76 @@ def test_means_of_a_row_are_those_of_the_decision(rng):
     means = Means(m, m / 2, m / m.sum())
     for decision in DECISIONS:
         assert np.isfinite(scores(T, means, decision)).all()
+
+
+# --- choosing by leave-one-out --------------------------------------------------------------------
+
+
+def test_what_is_compared_is_leave_one_out_of_each_pair(rng):
+    graph = random_graph(rng, loops=False, weighted=False, n=120, m=300)
+    labels = random_labels(rng, graph, share=0.4)
+    model = DirichletClassifier("auto", leak="auto", tol=1e-8).fit(graph, labels)
+    found = model.selection_
+    assert (found.n_judged, found.n_seeds) == (48, 48)
+    pairs = [(c.decision, c.leak) for c in found.candidates]
+    assert pairs[0] == ("centered", 0.0)
+    assert len(set(pairs)) == len(pairs) == 6 * 5
+    for candidate in found.candidates[::7]:
+        one = DirichletClassifier(candidate.decision, leak=candidate.leak, tol=1e-8)
+        alone = one.fit(graph, labels).leave_one_out()
+        assert alone.macro_f1.value == pytest.approx(candidate.macro_f1, abs=0.03)
+    chosen = DirichletClassifier(found.decision, leak=found.leak, tol=1e-8).fit(graph, labels)
+    assert chosen.labels_.tolist() == model.labels_.tolist()
+    assert np.allclose(chosen.predict_proba(), model.predict_proba())
+
+
+def test_the_paper_is_preferred_unless_another_is_clearly_better(rng):
+    from isotherm.trust.choose import choose
+
+    truth = rng.integers(0, 3, 120)
+    wrong = np.where(rng.random(120) < 0.3, (truth + 1) % 3, truth)
+    flip = rng.choice(np.flatnonzero(wrong != truth), 2, replace=False)
+    lucky = wrong.copy()
+    lucky[flip] = truth[flip]
+    lucky[np.flatnonzero(wrong == truth)[0]] = (truth[np.flatnonzero(wrong == truth)[0]] + 1) % 3
+    paper, other = ("centered", 0.0), ("mass", 0.1)
+    assert choose({paper: wrong, other: lucky}, truth, 3, 120)[:2] == paper
+    assert choose({paper: wrong, other: truth}, truth, 3, 120)[:2] == other
+    assert choose({paper: wrong, other: wrong}, truth, 3, 120)[:2] == paper
+    few = choose({paper: wrong[:5], other: truth[:5]}, truth[:5], 3, 5)
+    assert few[:2] == paper
+    assert all(np.isnan(candidate.macro_f1) for candidate in few.candidates)
+
+
+def test_with_hardly_any_seeds_the_choice_is_the_papers():
+    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    model = DirichletClassifier("auto", leak="auto").fit(graph, {0: "a", 4: "b"})
+    assert (model.selection_.decision, model.selection_.leak) == ("centered", 0.0)
+    assert model.selection_.n_judged == 0
+    assert (
+        model.labels_.tolist()
+        == DirichletClassifier().fit_predict(graph, {0: "a", 4: "b"}).tolist()
+    )
+
+
+def test_a_given_decision_or_leak_is_kept(rng):
+    graph = random_graph(rng)
+    labels = random_labels(rng, graph)
+    one = DirichletClassifier("auto", leak=0.2).fit(graph, labels).selection_
+    assert {candidate.leak for candidate in one.candidates} == {0.2}
+    assert one.candidates[0].decision == "centered"
+    other = DirichletClassifier("ratio", leak="auto").fit(graph, labels).selection_
+    assert {candidate.decision for candidate in other.candidates} == {"ratio"}
+    none = DirichletClassifier("ratio", leak=0.2).fit(graph, labels).selection_
+    assert (none.decision, none.leak, none.candidates) == ("ratio", 0.2, [])
+    with pytest.raises(ParameterError, match="decision"):
+        DirichletClassifier("best").fit(graph, labels)
+    with pytest.raises(ParameterError, match="leak"):
+        DirichletClassifier(leak="some").fit(graph, labels)
+
+
+def test_a_seed_alone_in_its_part_gets_no_label_whatever_the_leak():
+    graph = Graph.from_edges([0, 1, 3], [1, 2, 4])
+    for leak in (0.0, 0.3):
+        model = DirichletClassifier("plain", leak=leak, tol=1e-4).fit(graph, {0: 0, 2: 1, 3: 0})
+        assert model.leave_one_out().labels.tolist() == [1, 0, -1]

@@ -92,10 +92,21 @@ class DirichletProblem:
 
     def with_values(self, values: NDArray[Any]) -> DirichletProblem:
         """The same nodes held at other temperatures; `values` in the order of `boundary`."""
-        other = copy(self)
-        for name in ("bounds", "one_hot", "sources"):
-            other.__dict__.pop(name, None)
+        other = self._without("bounds", "one_hot", "sources")
         other.values = _as_values(values, len(self.boundary))
+        return other
+
+    def with_leak(self, leak: float) -> DirichletProblem:
+        """The same problem with another leak."""
+        other = self._without("bounds", "one_hot", "diagonal", "exits")
+        other.leak = check_leak(leak)
+        return other
+
+    def _without(self, *names: str) -> DirichletProblem:
+        """A copy that has yet to find these."""
+        other = copy(self)
+        for name in names:
+            other.__dict__.pop(name, None)
         return other
 
     @cached_property

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
-from isotherm.classifier.trusted import Trusted
+from isotherm.classifier.trusted import AUTO, Trusted
 from isotherm.classifier.verdict import Verdict, excess, judge
 from isotherm.decision import choose_decision, probabilities, scores, winners
 from isotherm.dirichlet import DirichletProblem
@@ -35,7 +35,7 @@ STOPS = ("tolerance", "labels")
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
 
-class DirichletClassifier(Trusted, ClassifierMixin, DirichletEstimator):
+class DirichletClassifier(ClassifierMixin, DirichletEstimator, Trusted):
     """Label all nodes of a graph from a few, by heat diffusion at equilibrium.
 
     One Dirichlet problem per class, its seeds held at 1 and all other seeds at 0; temperatures
@@ -43,10 +43,13 @@ class DirichletClassifier(Trusted, ClassifierMixin, DirichletEstimator):
 
     Parameters
     ----------
-    decision : {"centered", "plain", "partial", "mass", "standard", "ratio"}
+    decision : {"centered", "plain", "partial", "mass", "standard", "ratio", "auto"}
         How temperatures become scores, see `isotherm.decision`; ``"centered"`` is the paper's.
-    leak : float
-        τ ≥ 0, heat lost at each free node; 0 is the paper.
+        ``"auto"``: the one that exact leave-one-seed-out finds clearly better than the paper's, if
+        there is one; see `isotherm.trust.choose`.
+    leak : float or "auto"
+        τ ≥ 0, heat lost at each free node; 0 is the paper. ``"auto"`` likewise, of 0, 0.01, 0.03,
+        0.1 and 0.3.
     tol : float
         Every temperature is proven to be within `tol` of equilibrium.
     stop : {"tolerance", "labels"}
@@ -80,6 +83,8 @@ class DirichletClassifier(Trusted, ClassifierMixin, DirichletEstimator):
     certified_ : bool array of shape (n,)
         Whether the label is proven to be that of the exact equilibrium. True at seeds and at
         nodes that abstain, whose label no solving could change.
+    selection_ : Selection
+        The decision and the leak used, and what was compared to choose them.
     solution_ : Solution
     n_iter_ : int
 
@@ -105,7 +110,7 @@ class DirichletClassifier(Trusted, ClassifierMixin, DirichletEstimator):
         self,
         decision: str = "centered",
         *,
-        leak: float = 0.0,
+        leak: float | Literal["auto"] = 0.0,
         tol: float = 1e-6,
         stop: Literal["tolerance", "labels"] = "tolerance",
         solver: str | Solver = "auto",
@@ -141,16 +146,21 @@ class DirichletClassifier(Trusted, ClassifierMixin, DirichletEstimator):
         sklearn.exceptions.ConvergenceWarning
             If temperatures could not be proven to `tol`.
         """
-        choose_decision(self.decision)  # a bad name is found before the work
+        if self.decision != AUTO:
+            choose_decision(self.decision)  # a bad name is found before the work
         if self.stop not in STOPS:
             raise ParameterError.unknown("stop", self.stop, STOPS)
         graph = Graph.from_any(graph)
         seeds, numbers, classes = _seeds(labels, graph)
         # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
         values = np.equal.outer(numbers, np.arange(len(classes)))
-        problem = DirichletProblem(graph, seeds, values, leak=self.leak)
+        leak = 0.0 if self.leak == AUTO else self.leak
+        problem = DirichletProblem(graph, seeds, values, leak=leak)
+        self.selection_ = self._select(problem, numbers)
+        decision = self.selection_.decision
+        problem = problem.with_leak(self.selection_.leak)
 
-        rule: dict[str, Any] = {"decision": self.decision, "tol": self.tol}
+        rule: dict[str, Any] = {"decision": decision, "tol": self.tol}
 
         def codes() -> NDArray[np.intp]:  # made when needed: room is short during a solve
             whole = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
@@ -163,7 +173,8 @@ class DirichletClassifier(Trusted, ClassifierMixin, DirichletEstimator):
 
         stop_early = unsettled if self.stop == "labels" else None
         solution = self._solve(problem, excess=stop_early, warm=self._warm(graph, classes))
-        self._record(graph, solution)
+        self._record(graph, solution, problem.leak)
+        self._decision = decision
         self._problem, self._seed_codes = problem, numbers
         self.classes_ = classes
         self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
@@ -195,7 +206,6 @@ class DirichletClassifier(Trusted, ClassifierMixin, DirichletEstimator):
         self._status[verdict.tied] = STATUS.index(TIE)
         self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)
         self._status[seed_codes != UNKNOWN] = STATUS.index(SEED)
-        self._decision = self.decision
         self._means: Means = verdict.means
 
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.

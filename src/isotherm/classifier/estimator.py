@@ -34,7 +34,6 @@ SEED, PREDICTED, TIE, NO_HEAT = "seed", "predicted", "tie", "unreached"  # value
 class DirichletEstimator(BaseEstimator):
     """Base of the estimators, which have these parameters in common."""
 
-    leak: float
     tol: float
     solver: str | Solver
     engine: str | Engine
@@ -89,13 +88,13 @@ class DirichletEstimator(BaseEstimator):
             warnings.warn(str(failure), ConvergenceWarning, stacklevel=_depth_of_caller())
             return failure.solution
 
-    def _record(self, graph: Graph, solution: Solution) -> None:
+    def _record(self, graph: Graph, solution: Solution, leak: float) -> None:
         """Keep what every fitted estimator has."""
         self._nodes = graph.nodes
         self.n_features_in_ = graph.n_nodes
         self.solution_ = solution
         self.n_iter_ = solution.n_iter
-        self._fitted_with = (self.leak, self.unreached)
+        self._fitted_with = (leak, self.unreached)
 
     def _with_unreached(
         self, T: NDArray[Any], unreached: NDArray[np.bool_]

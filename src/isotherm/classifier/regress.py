@@ -105,7 +105,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         warm = None if previous is None else Warm.of(previous)
         solution = self._solve(problem, warm=warm)
 
-        self._record(graph, solution)
+        self._record(graph, solution, problem.leak)
         T = self._with_unreached(solution.temperatures, solution.unreached)
         self.temperatures_ = T[:, 0]
         self.mean_temperatures_ = float(np.nanmean(self.temperatures_, dtype=np.float64))

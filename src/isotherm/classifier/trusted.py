@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from isotherm.decision import DECISIONS
 from isotherm.errors import LabelError, ParameterError
+from isotherm.solvers import solve
+from isotherm.trust.choose import LEAKS, MOST_SEEDS, Selection, choose
 from isotherm.trust.explain import shares_of
 from isotherm.trust.honest import judged
 from isotherm.trust.left_out import leave_one_out
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
     from isotherm.trust.honest import LeaveOneOut
     from isotherm.trust.left_out import LeftOut
 
+AUTO = "auto"
 SHARES_TOL = 1e-9
+SELECTION_TOL = 1e-4  # of temperatures that only choose
 
 
 class Suspect(NamedTuple):
@@ -72,6 +77,8 @@ class Explanation(NamedTuple):
 class Trusted:
     """Methods of a fitted classifier."""
 
+    decision: str
+    leak: Any
     unreached: str
     tol: float
     solver: Any
@@ -85,6 +92,9 @@ class Trusted:
 
     def predict(self, rows: Any = None) -> NDArray[Any]:
         """Labels; see the classifier."""
+        raise NotImplementedError
+
+    def _with_unreached(self, T: NDArray[Any], unreached: NDArray[np.bool_]) -> NDArray[Any]:
         raise NotImplementedError
 
     def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
@@ -185,6 +195,27 @@ class Trusted:
             [(names[found.seeds[k]], labels[k], float(found.shares[k])) for k in order],
             [(tuple(names[list(path.nodes)]), path.share) for path in found.paths(paths)],
         )
+
+    def _select(self, problem: DirichletProblem, codes: NDArray[np.intp]) -> Selection:
+        """The decision and the leak to use: those given, or the best by leave-one-out."""
+        decisions = list(DECISIONS) if self.decision == AUTO else [self.decision]
+        leaks = LEAKS if self.leak == AUTO else (problem.leak,)
+        n_seeds, n_classes = len(codes), problem.n_columns
+        if len(decisions) * len(leaks) == 1:
+            return Selection(decisions[0], leaks[0], [], 0, n_seeds)
+        per_class = np.bincount(codes, minlength=n_classes)
+        some = np.flatnonzero(per_class[codes] > 1)  # others cannot be found again
+        if len(some) > MOST_SEEDS:
+            some = np.sort(np.random.default_rng(0).choice(some, MOST_SEEDS, replace=False))
+        how = {"tol": max(self.tol, SELECTION_TOL), "solver": self.solver, "engine": self.engine}
+        found: dict[tuple[str, float], NDArray[np.intp]] = {}
+        for leak in leaks if len(some) else leaks[:1]:
+            leaky = problem.with_leak(leak)
+            T = self._with_unreached(solve(leaky, **how).temperatures, problem.is_unreached)
+            counted = int(np.count_nonzero(~np.isnan(T[:, 0])))
+            left = leave_one_out(leaky, T, codes, n_counted=counted, some=some, **how)
+            found |= {(decision, leak): left.labels(decision) for decision in decisions}
+        return choose(found, codes[some], n_classes, n_seeds)
 
     def _left_out(self, max_seeds: int | None, random_state: int) -> LeftOut:
         n_seeds, some = len(self._seed_codes), None

@@ -167,6 +167,8 @@ def _component(A: sparse.csr_array) -> NDArray[np.float64]:
 def _pivot_mds(A: sparse.csr_array) -> NDArray[np.float64]:
     """Places from the distances to a few nodes, each far from those before it."""
     n = A.shape[0]
+    A = A.copy()  # of short indices, the only ones that the distances of older SciPy take
+    A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
     pivot, nearest, rows = int(np.diff(A.indptr).argmax()), np.full(n, np.inf), []
     for _ in range(min(PIVOTS, n)):
         rows.append(csgraph.dijkstra(A, indices=pivot, unweighted=True))

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from isotherm.solvers.method import Solver
 
 COLUMNS = 128  # seeds solved for at once
-LEAST_ESCAPE = 1e-9  # share of its heat that a free seed must get from others, or it has none
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,13 +116,10 @@ def leave_one_out(
     seeds = problem.boundary[places]
     received = _products(problem, seeds, temperatures)
     is_own = np.equal.outer(own, np.arange(n_classes))
-    kept = (1 + problem.leak) * problem.graph.degrees[seeds]
-    escape = kept - back
-    heat = received.sum(axis=1) - back  # what comes from the other seeds
-    has = (escape > LEAST_ESCAPE * kept) & (heat > LEAST_ESCAPE * kept)
+    escape = (1 + problem.leak) * problem.graph.degrees[seeds] - back
     with np.errstate(divide="ignore", invalid="ignore"):
         T = (received - is_own * back[:, np.newaxis]) / escape[:, np.newaxis]
-    T[~has] = np.nan
+    T[_alone(problem)[places]] = np.nan
     return LeftOut(
         seeds,
         own,
@@ -131,6 +127,12 @@ def leave_one_out(
         _means(temperatures, codes, T, is_own, total, n_counted),
         np.bincount(codes, minlength=n_classes)[own] == 1,
     )
+
+
+def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
+    """Seeds without another one in their component: no heat would reach them."""
+    part = problem.graph.components[problem.boundary]
+    return np.asarray(np.bincount(part)[part] == 1)
 
 
 def _means(
