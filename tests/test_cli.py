@@ -34,6 +34,7 @@ def test_demo_scores_sections_and_shows_packages(tmp_path):
     assert "isotherm demo" in page
 
 
+@pytest.mark.slow
 def test_demo_takes_another_decision(tmp_path):
     assert run("demo", "--decision", "plain", cwd=tmp_path).returncode == 0
     wrong = run("demo", "--decision", "magic", cwd=tmp_path)
@@ -41,6 +42,7 @@ def test_demo_takes_another_decision(tmp_path):
     assert "centered" in wrong.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 60, 80])
 def test_demo_fits_the_terminal(columns, tmp_path):
     lines = run("demo", columns=columns, cwd=tmp_path).stdout.splitlines()
@@ -48,6 +50,7 @@ def test_demo_fits_the_terminal(columns, tmp_path):
     assert sum(line.startswith("mean of all") for line in lines) == 1
 
 
+@pytest.mark.slow
 def test_demo_has_no_colour_codes_when_piped(tmp_path):
     assert "\x1b" not in run("demo", cwd=tmp_path).stdout
 

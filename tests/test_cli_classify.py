@@ -125,6 +125,16 @@ def test_what_goes_wrong_is_said_in_words(here, arguments, code, said):
     assert sorted(folder.iterdir()) == before
 
 
+def test_decision_and_leak_are_chosen_where_asked_for(here):
+    result = here("classify", "edges.csv", "labels.csv", "-o", "-", "-v", "--decision", "auto",
+                  "--leak", "auto")  # fmt: skip
+    assert result.returncode == 0
+    assert "decision centered, leak 0: too few seeds to choose by" in result.stderr
+    wrong = here("classify", "edges.csv", "labels.csv", "-o", "-", "--leak", "much")
+    assert wrong.returncode == 2
+    assert "not 'much'" in wrong.stderr
+
+
 def test_force_replaces_and_skip_counts(here):
     (here.folder / "out.csv").write_text("old")
     (here.folder / "edges.csv").write_text(TWO_CLIQUES + "broken\ne,v\n")
@@ -184,6 +194,7 @@ def test_progress_is_drawn_on_a_terminal_only(here):
     assert b"\x1b[" in drawn
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_nothing_behind(here):
     rng = np.random.default_rng(0)
     (here.folder / "large.txt").write_text(
@@ -228,6 +239,7 @@ def test_debug_shows_where(here):
     assert "Traceback" in result.stderr
 
 
+@pytest.mark.slow
 def test_estimate_counts_a_small_file(here):
     result = here("estimate", "edges.csv", "labels.csv")
     assert result.returncode == 0

@@ -132,8 +132,6 @@ def do(job: Job, stages: Any = None) -> Outcome:
     IsothermWarning, ConvergenceWarning
         What a user should know of them.
     """
-    from isotherm.classifier import DirichletClassifier
-
     stages = stages or Silent()
     job.check()
     clock = _Clock()
@@ -146,6 +144,8 @@ def do(job: Job, stages: Any = None) -> Outcome:
             )
     for sentence in (*edges.remarks(), *labels_read.remarks()):
         _warn(sentence)
+    from isotherm.classifier import DirichletClassifier  # slow to load, and not needed so far
+
     with clock("solving"), stages.solving():
         classifier = DirichletClassifier(**job.model)
         converged = _fits(classifier, graph, labels)

@@ -50,11 +50,17 @@ def classify(
     ] = False,
     decision: Annotated[
         o.Decision,
-        typer.Option(help="How temperatures become scores.", rich_help_panel=o.MODEL),
+        typer.Option(
+            help="How temperatures become scores; 'auto': chosen by leave-one-out.",
+            rich_help_panel=o.MODEL,
+        ),
     ] = o.PAPER,
     leak: Annotated[
-        float, typer.Option(min=0, help="Heat lost at each node.", rich_help_panel=o.MODEL)
-    ] = 0.0,
+        str,
+        typer.Option(
+            metavar="NUMBER", help="Heat lost at each node, or 'auto'.", rich_help_panel=o.MODEL
+        ),
+    ] = "0",
     tol: Annotated[
         float,
         typer.Option(help="Greatest error of a temperature, proven.", rich_help_panel=o.MODEL),
@@ -109,7 +115,7 @@ def classify(
 
     model: dict[str, Any] = {
         "decision": decision.value,
-        "leak": leak,
+        "leak": o.parse_leak(leak),
         "tol": tol,
         "stop": stop.value,
         "solver": solver.value,

@@ -13,8 +13,21 @@ READING = "What is in the files (found by looking, if not said)"
 MODEL = "Model"
 OUTPUT = "Output"
 
-Decision = StrEnum("Decision", {name: name for name in DECISIONS})  # type: ignore[misc]
+Decision = StrEnum("Decision", {name: name for name in (*DECISIONS, "auto")})  # type: ignore[misc]
 PAPER = Decision("centered")
+
+
+def parse_leak(text: str) -> float | str:
+    """A leak as a user writes it: a number that is not negative, or ``auto``."""
+    if text == "auto":
+        return text
+    try:
+        leak = float(text)
+    except ValueError:
+        leak = -1.0
+    if not 0 <= leak < float("inf"):
+        raise typer.BadParameter(f"a number that is not negative, or auto; not {text!r}")
+    return leak
 
 
 class OnError(StrEnum):

@@ -256,5 +256,5 @@ def _similar(path: Path) -> str | None:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return None
-    found = difflib.get_close_matches(path.name, names, n=1)
+    found = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
     return str(path.with_name(found[0])) if found else None

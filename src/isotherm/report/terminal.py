@@ -119,6 +119,7 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
             f"read {labels.name} ({reading_words(labels)}): "
             f"{_many(counts.get('seed', 0), 'seed')} of {_many(len(model.classes_), 'class')}"
         ),
+        *_selection_lines(model),
         solution_line(model.solution_),
         f"labelled {_many(counts.get('predicted', 0) + counts.get('tie', 0), 'node')}, "
         f"{float(model.certified_.mean()):.1%} of all labels proven"
@@ -128,6 +129,17 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
     lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-")]
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in outcome.seconds.items())
     return [*lines, seconds]
+
+
+def _selection_lines(model: DirichletClassifier) -> list[str]:
+    """What was chosen by leave-one-out, if anything was."""
+    found = model.selection_
+    if not found.candidates:
+        return []
+    words = f"decision {found.decision}, leak {found.leak:g}"
+    if found.n_judged == 0 or np.isnan(found.candidates[0].macro_f1):
+        return [f"{words}: too few seeds to choose by"]
+    return [f"{words}: chosen of {len(found.candidates)} by leaving out {found.n_judged:,} seeds"]
 
 
 def estimate_lines(estimate: Estimate) -> list[str]:
