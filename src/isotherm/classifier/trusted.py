@@ -142,10 +142,9 @@ class Trusted:
         spread = np.std(S, axis=1, where=there) if len(S) else np.zeros(0)
         clear = found.margins[losing] / np.where(spread > 0, spread, 1.0)
         order = np.argsort(clear, kind="stable")
-        return [
-            Suspect(found.nodes[i], found.truth[i], found.labels[i], float(margin))
-            for i, margin in zip(losing[order], clear[order], strict=True)
-        ]
+        some = losing[order]
+        columns = (found.nodes[some], found.truth[some], found.labels[some], clear[order])
+        return [Suspect(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
     def explain(self, node: Hashable, *, paths: int = 5) -> Explanation:
         """Which seeds a node's temperatures come from, exactly, and along which paths.
@@ -192,8 +191,15 @@ class Trusted:
             node,
             self.predict()[i],
             dict(zip(self.classes_.tolist(), by_class.tolist(), strict=True)),
-            [(names[found.seeds[k]], labels[k], float(found.shares[k])) for k in order],
-            [(tuple(names[list(path.nodes)]), path.share) for path in found.paths(paths)],
+            list(
+                zip(
+                    names[found.seeds[order]].tolist(),
+                    labels[order].tolist(),
+                    found.shares[order].tolist(),
+                    strict=True,
+                )
+            ),
+            [(tuple(names[list(path.nodes)].tolist()), path.share) for path in found.paths(paths)],
         )
 
     def _select(self, problem: DirichletProblem, codes: NDArray[np.intp]) -> Selection:

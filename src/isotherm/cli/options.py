@@ -26,7 +26,9 @@ def parse_leak(text: str) -> float | str:
     except ValueError:
         leak = -1.0
     if not 0 <= leak < float("inf"):
-        raise typer.BadParameter(f"a number that is not negative, or auto; not {text!r}")
+        raise typer.BadParameter(
+            f"a number that is not negative, or auto; not {text!r}", param_hint="--leak"
+        )
     return leak
 
 
