@@ -135,6 +135,34 @@ def test_decision_and_leak_are_chosen_where_asked_for(here):
     assert "not 'much'" in wrong.stderr
 
 
+def test_a_node_is_explained(here):
+    result = here("explain", "edges.csv", "labels.csv", "e")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "e: low"
+    assert re.search(r"  low   0\.\d{3}  █+\n  high  0\.\d{3}", result.stdout)
+    assert re.search(
+        r"from 2 seeds.*\n  0\.\d{3}  a \(low\)\n  0\.\d{3}  z \(high\)", result.stdout
+    )
+    assert re.search(r"  0\.\d{3}  e → a$", result.stdout, re.MULTILINE)
+    stranger = here("explain", "edges.csv", "labels.csv", "nobody")
+    assert stranger.returncode == 1
+    assert "'nobody'" in stranger.stderr
+
+
+def test_suspects_are_listed(here):
+    labels = "".join(f"{n},{'low' if n < 'm' else 'high'}\n" for n in "abcwxyz")
+    (here.folder / "labels.csv").write_text(labels + "d,high\n")
+    result = here("suspects", "edges.csv", "labels.csv")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("left out one at a time, 8 seeds: accuracy 0.")
+    assert lines[3].split() == ["node", "label", "would", "get", "margin"]
+    assert lines[4].split()[:3] == ["d", "high", "low"]
+    (here.folder / "labels.csv").write_text(labels)
+    assert "none of them" in here("suspects", "edges.csv", "labels.csv").stdout
+
+
 def test_force_replaces_and_skip_counts(here):
     (here.folder / "out.csv").write_text("old")
     (here.folder / "edges.csv").write_text(TWO_CLIQUES + "broken\ne,v\n")

@@ -114,7 +114,7 @@ class Silent:
 
 
 def do(job: Job, stages: Any = None) -> Outcome:
-    """Do a job.
+    """Do a job: read, label, write, report.
 
     Parameters
     ----------
@@ -134,7 +134,26 @@ def do(job: Job, stages: Any = None) -> Outcome:
     """
     stages = stages or Silent()
     job.check()
-    clock = _Clock()
+    outcome = label(job, stages)
+    clock = _Clock(outcome.seconds)
+    if job.out is not None:
+        with clock("writing"), stages.stage(f"writing {job.out}") as show:
+            write_predictions(
+                outcome.classifier,
+                job.out,
+                temperatures=job.temperatures,
+                force=job.force,
+                progress=show,
+            )
+    if job.report is not None:
+        with stages.stage(f"writing {job.report}"):
+            write_report(job.report, job, outcome)
+    return outcome
+
+
+def label(job: Job, stages: Any) -> Outcome:
+    """Read the files of a job and label all nodes; see `do`."""
+    clock = _Clock({})
     with clock("reading"):
         with stages.stage(f"reading {job.edges}") as show:
             graph, edges = load_graph(job.edges, job.edge_columns, job.said_of_edges, progress=show)
@@ -149,20 +168,7 @@ def do(job: Job, stages: Any = None) -> Outcome:
     with clock("solving"), stages.solving():
         classifier = DirichletClassifier(**job.model)
         converged = _fits(classifier, graph, labels)
-    outcome = Outcome(graph, classifier, edges, labels_read, clock.seconds, converged)
-    if job.out is not None:
-        with clock("writing"), stages.stage(f"writing {job.out}") as show:
-            write_predictions(
-                classifier,
-                job.out,
-                temperatures=job.temperatures,
-                force=job.force,
-                progress=show,
-            )
-    if job.report is not None:
-        with stages.stage(f"writing {job.report}"):
-            write_report(job.report, job, outcome)
-    return outcome
+    return Outcome(graph, classifier, edges, labels_read, clock.seconds, converged)
 
 
 def write_report(path: str, job: Job, outcome: Outcome) -> None:
@@ -247,10 +253,10 @@ def _warn(sentence: str) -> None:
 
 
 class _Clock:
-    """Seconds of stages, by name."""
+    """Adds the seconds of stages, by name."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self.seconds = seconds
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:

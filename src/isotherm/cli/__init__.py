@@ -13,7 +13,8 @@ import isotherm.cli.datasets
 import isotherm.cli.demo
 import isotherm.cli.estimate
 import isotherm.cli.evaluate
-import isotherm.cli.reproduce  # noqa: F401
+import isotherm.cli.reproduce
+import isotherm.cli.trust  # noqa: F401
 from isotherm.cli.app import app, run, settings
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.trusted import Explanation, Suspect
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.estimate import Estimate
@@ -177,6 +178,37 @@ def reading_words(reading: Reading) -> str:
 def _many(count: int, thing: str) -> str:
     plural = thing + ("es" if thing.endswith("s") else "s")
     return f"{count:,} {thing if count == 1 else plural}"
+
+
+def explanation_lines(why: Explanation, most: int, width: int) -> list[str]:
+    """Where the temperatures of a node come from."""
+    lines = [f"{why.node}: {why.label}", "", "share of each class"]
+    ranked = sorted(why.classes.items(), key=lambda item: -item[1])
+    names = max((len(str(label)) for label, _ in ranked[:most]), default=0)
+    room = max(5, min(40, width - names - 12))
+    lines += [
+        f"  {label!s:<{names}}  {share:.3f}  {'█' * round(share * room)}".rstrip()
+        for label, share in ranked[:most]
+    ]
+    lines += ["", f"from {_many(len(why.seeds), 'seed')}, the greatest shares"]
+    lines += [f"  {share:.3f}  {seed} ({label})" for seed, label, share in why.seeds[:most]]
+    if why.paths:
+        lines += ["", "paths that carry most heat"]
+        lines += [f"  {share:.3f}  {' → '.join(map(str, path))}" for path, share in why.paths]
+    return lines
+
+
+def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
+    """Seeds that would lose their label, and to which."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("node", overflow="ellipsis", no_wrap=True, max_width=max(12, width // 3))
+    for heading in ("label", "would get"):
+        table.add_column(heading, overflow="ellipsis", no_wrap=True)
+    table.add_column("margin", justify="right")
+    for suspect in suspects:
+        cells = (suspect.node, suspect.label, suspect.suggested)
+        table.add_row(*map(str, cells), f"{suspect.margin:.2f}")
+    return table
 
 
 def decision_table(rows: list[dict[str, Any]]) -> Table:

@@ -1,0 +1,114 @@
+"""``isotherm explain`` and ``isotherm suspects``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from isotherm.cli import options as o
+from isotherm.cli.app import app, show_warnings
+from isotherm.cli.progress import Stages
+
+if TYPE_CHECKING:
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.job import Job
+
+Most = Annotated[int, typer.Option(min=1, help="How many to show.")]
+
+
+@app.command()
+def explain(
+    edges: o.Edges,
+    labels: o.Labels,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="The node to explain.")],
+    most: Most = 5,
+    decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
+    leak: Annotated[str, typer.Option(metavar="NUMBER", help="Heat lost, or 'auto'.")] = "0",
+    source: o.Source = None,
+    target: o.Target = None,
+    weight: o.Weight = None,
+    delimiter: o.Delimiter = None,
+    no_header: o.NoHeader = False,
+    label: o.Label = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Say why a node has its label: which seeds its heat comes from, and along which paths."""
+    from isotherm.report.terminal import explanation_lines
+
+    show_warnings(quiet=quiet)
+    columns = {"source": source, "target": target, "weight": weight}
+    job = _job(edges, labels, columns, label, delimiter, no_header, decision.value, leak)
+    classifier = _fitted(job, quiet=quiet)
+    console = Console()
+    lines = explanation_lines(classifier.explain(node, paths=most), most, console.width)
+    console.print("\n".join(lines), highlight=False, soft_wrap=True)
+
+
+@app.command()
+def suspects(
+    edges: o.Edges,
+    labels: o.Labels,
+    most: Most = 20,
+    decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
+    leak: Annotated[str, typer.Option(metavar="NUMBER", help="Heat lost, or 'auto'.")] = "0",
+    max_seeds: Annotated[
+        int | None, typer.Option(min=1, help="Leave out so many seeds at the most.")
+    ] = None,
+    source: o.Source = None,
+    target: o.Target = None,
+    weight: o.Weight = None,
+    delimiter: o.Delimiter = None,
+    no_header: o.NoHeader = False,
+    label: o.Label = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """List the known labels that look wrong: left out, the node would get another."""
+    from isotherm.report.terminal import suspect_table
+
+    show_warnings(quiet=quiet)
+    columns = {"source": source, "target": target, "weight": weight}
+    job = _job(edges, labels, columns, label, delimiter, no_header, decision.value, leak)
+    classifier = _fitted(job, quiet=quiet)
+    found = classifier.leave_one_out(max_seeds=max_seeds)
+    listed = classifier.suspects(max_seeds=max_seeds)
+    console = Console()
+    console.print(f"left out one at a time, {len(found.nodes):,} seeds: accuracy {found.accuracy}",
+                  highlight=False)  # fmt: skip
+    if not listed:
+        console.print("none of them would lose its label")
+        return
+    console.print(f"{len(listed):,} would lose their label, the clearest first", highlight=False)
+    console.print()
+    console.print(suspect_table(listed[:most], width=console.width))
+
+
+def _job(
+    edges: str,
+    labels: str,
+    columns: dict[str, str | None],
+    label: str | None,
+    delimiter: str | None,
+    no_header: bool,
+    decision: str,
+    leak: str,
+) -> Job:
+    from isotherm.job import Job
+    from isotherm.read.record import Said
+
+    return Job(
+        edges,
+        labels,
+        edge_columns=columns,
+        label_columns={"label": label},
+        said_of_edges=Said(delimiter, False if no_header else None),
+        model={"decision": decision, "leak": o.parse_leak(leak)},
+    )
+
+
+def _fitted(job: Job, *, quiet: bool) -> DirichletClassifier:
+    from isotherm.job import label
+
+    with Stages(quiet=quiet) as stages:
+        return label(job, stages).classifier
