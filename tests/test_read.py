@@ -354,6 +354,20 @@ def test_graph_files_are_read_and_labels_taken_from_their_nodes(tmp_path):
     assert read_labels(path, graph) == {"a": "red"}
 
 
+@pytest.mark.parametrize("ending", ["graphml", "gml"])
+def test_names_that_igraph_keeps_apart_are_used(tmp_path, ending):
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph([(0, 1), (1, 2)])
+    graph.vs["name"] = ["ann", "bob", "cyd"]
+    graph.vs["class"] = ["x", "y", "x"]
+    graph.write(str(tmp_path / f"g.{ending}"))
+    with pytest.warns(IsothermWarning, match="called by their attribute 'name'"):
+        found = read_graph(tmp_path / f"g.{ending}")
+    assert found.names.tolist() == ["ann", "bob", "cyd"]
+    with pytest.warns(IsothermWarning):
+        assert read_labels(tmp_path / f"g.{ending}", found) == {"ann": "x", "bob": "y", "cyd": "x"}
+
+
 def test_pickles_are_refused_with_advice(tmp_path):
     import pickle
 

@@ -112,6 +112,9 @@ class Silent:
         """The stage of the solve."""
         return nullcontext()
 
+    def say(self, what: str) -> None:
+        """Describe the stage anew."""
+
 
 def do(job: Job, stages: Any = None) -> Outcome:
     """Do a job: read, label, write, report.
@@ -156,7 +159,13 @@ def label(job: Job, stages: Any) -> Outcome:
     clock = _Clock({})
     with clock("reading"):
         with stages.stage(f"reading {job.edges}") as show:
-            graph, edges = load_graph(job.edges, job.edge_columns, job.said_of_edges, progress=show)
+            graph, edges = load_graph(
+                job.edges,
+                job.edge_columns,
+                job.said_of_edges,
+                progress=show,
+                building=lambda: stages.say("building the graph"),
+            )
         with stages.stage(f"reading {job.labels}"):
             labels, labels_read = load_labels(
                 job.labels, graph, job.label_columns, job.said_of_labels, strict=job.strict

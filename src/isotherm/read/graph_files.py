@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ from isotherm.graph import Graph
 from isotherm.read.gml import read_gml
 from isotherm.read.graphml import read_graphml
 from isotherm.read.layout import NAMES
+
+_MADE_UP = re.compile(r"n?\d+")
 
 if TYPE_CHECKING:
     from isotherm.read.listed import Listed
@@ -29,7 +32,7 @@ def graph_of(listed: Listed, reading: Reading) -> Graph:
     """The graph, its nodes in the order of the file."""
     reading.columns = ("source", "target") + (() if listed.weight is None else ("weight",))
     reading.n_rows = len(listed.source)
-    nodes = pa.array(listed.nodes, pa.large_string())
+    nodes = pa.array(_names(listed, reading), pa.large_string())
     number = {node: k for k, node in enumerate(listed.nodes)}
     source, target = (
         np.fromiter(map(number.__getitem__, end), np.int32)
@@ -37,6 +40,16 @@ def graph_of(listed: Listed, reading: Reading) -> Graph:
     )
     plain = Graph.from_edges(source, target, listed.weight, nodes=range(len(nodes)))
     return plain.renamed(nodes)
+
+
+def _names(listed: Listed, reading: Reading) -> list[str]:
+    """What nodes are called: their ids, unless igraph made these up and kept the names apart."""
+    names = listed.columns.get("name", [])
+    made_up = all(_MADE_UP.fullmatch(node) for node in listed.nodes)
+    if not made_up or len(set(names) - {None, ""}) < len(listed.nodes):
+        return listed.nodes
+    reading.notes.append(f"{reading.name}: nodes are called by their attribute 'name', not by id")
+    return [name or "" for name in names]
 
 
 def labels_of(
@@ -63,4 +76,4 @@ def labels_of(
             f"nodes of {reading.name} have no attribute {wanted!r}; there are: {there}"
         )
     reading.columns = ("node", wanted)
-    return listed.nodes, listed.columns[wanted]
+    return _names(listed, reading), listed.columns[wanted]

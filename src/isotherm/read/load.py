@@ -27,6 +27,7 @@ def load_graph(
     said: Said | None = None,
     *,
     progress: Progress | None = None,
+    building: Callable[[], None] | None = None,
 ) -> tuple[Graph, Reading]:
     """The graph of a file, and what became of the file; see `isotherm.read_graph`.
 
@@ -38,13 +39,15 @@ def load_graph(
     said : Said
     progress : callable, optional
         Called with how much was read so far and how much there is, where that is known.
+    building : callable, optional
+        Called when all edges are read and the graph is made of them.
     """
     from isotherm.read.alike import note_ids_alike
     from isotherm.read.source import open_source
 
     with open_source(path) as source:
         reading = Reading(source.name, source.format)
-        graph = _graph_of(source, reading, columns or {}, said or Said(), progress)
+        graph = _graph_of(source, reading, columns or {}, said or Said(), progress, building)
     note_ids_alike(graph, reading)
     return graph, reading
 
@@ -179,6 +182,7 @@ def _graph_of(
     columns: Mapping[str, str | None],
     said: Said,
     progress: Progress | None,
+    building: Callable[[], None] | None,
 ) -> Graph:
     if source.format == "MatrixMarket":
         from isotherm.read.matrices import read_matrix_market
@@ -205,5 +209,7 @@ def _graph_of(
         edges.add(batch)
         if progress is not None:
             progress(*table.progress(reading))
+    if building is not None:
+        building()
     release_unused()
     return edges.graph(source.name)
