@@ -20,6 +20,7 @@ CLAIMS = [
     "memory_stays_within_six_arrays",
     "reading_is_fast",
     "estimates_hold",
+    "leave_one_out_costs_columns",
 ]
 
 

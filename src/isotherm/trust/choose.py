@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from isotherm.labels import UNKNOWN
+from isotherm.trust.honest import macro_f1s, resampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,11 +84,8 @@ def choose(
     if len(truth) < FEWEST_SEEDS:
         nothing = [Candidate(*pair, np.nan, 0.0, np.nan) for pair in pairs]
         return Selection(*pairs[0], nothing, len(truth), n_seeds)
-    draws = np.random.default_rng(0).multinomial(
-        len(truth), np.full(len(truth), 1 / len(truth)), RESAMPLES
-    )
-    weights = np.vstack([np.ones(len(truth)), draws])  # the first is the sample as it is
-    F = np.array([_macro_f1(truth, labels, weights, n_classes) for labels in found.values()])
+    weights = resampled(len(truth), RESAMPLES)
+    F = np.array([macro_f1s(truth, labels, weights, n_classes) for labels in found.values()])
     gain = F[:, 0] - F[0, 0]
     error = (F[:, 1:] - F[0, 1:]).std(axis=1)
     left = gain - ERRORS * error
@@ -99,19 +96,3 @@ def choose(
         for k, pair in enumerate(pairs)
     ]
     return Selection(*pairs[chosen], candidates, len(truth), n_seeds)
-
-
-def _macro_f1(
-    truth: NDArray[np.intp],
-    labels: NDArray[np.intp],
-    weights: NDArray[np.float64],
-    n_classes: int,
-) -> NDArray[np.float64]:
-    """Macro-F1 for each row of weights, over the classes that it has."""
-    is_class = np.equal.outer(truth, np.arange(n_classes)).astype(np.float64)
-    given = np.equal.outer(labels, np.arange(n_classes)).astype(np.float64)
-    right = is_class * (labels == truth)[:, np.newaxis] * (labels != UNKNOWN)[:, np.newaxis]
-    asked = weights @ is_class
-    f1 = 2 * (weights @ right) / np.maximum(asked + weights @ given, 1e-300)
-    there = asked > 0
-    return np.asarray((f1 * there).sum(axis=1) / np.maximum(there.sum(axis=1), 1))

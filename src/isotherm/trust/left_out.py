@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from isotherm.engines.operator import Engine
     from isotherm.solvers.method import Solver
 
-COLUMNS = 128  # seeds solved for at once
+COLUMNS = 128  # seeds solved for at once, on a graph that is not large
+ROOM = 1 << 26  # temperatures that there is room for
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +161,9 @@ def _responses(
     problem: DirichletProblem, places: NDArray[np.intp], **how: Any
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Temperatures when one seed alone is hot, some seeds at a time."""
-    for first in range(0, len(places), COLUMNS):
-        part = slice(first, min(first + COLUMNS, len(places)))
+    at_once = min(COLUMNS, max(16, ROOM // problem.graph.n_nodes // 16 * 16))
+    for first in range(0, len(places), at_once):
+        part = slice(first, min(first + at_once, len(places)))
         values = np.equal.outer(np.arange(len(problem.boundary)), places[part]).astype(np.float64)
         yield part, solve(problem.with_values(values), **how).temperatures
 
