@@ -28,7 +28,7 @@ whole or not there, also after Ctrl-C.
 | --- | --- |
 | 0 | done |
 | 1 | failed; one line on stderr says why |
-| 2 | wrong usage |
+| 2 | wrong usage: an option, or what it names, that is not there |
 | 3 | done, but the temperatures could not be proven to `--tol` |
 | 130 | interrupted |
 

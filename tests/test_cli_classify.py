@@ -89,16 +89,20 @@ def test_all_options_reach_the_model(here):
     ("arguments", "code", "said"),
     [
         (["edges.csv", "labels.csv"], 2, "-o"),
-        (["edges.csv", "labels.csv", "-o", "out.xlsx"], 1, "must be one of .csv"),
+        (["edges.csv", "labels.csv", "-o", "out.xlsx"], 2, "must be one of .csv"),
         (["edges.csv", "labels.csv", "-o", "edges.csv"], 1, "edges.csv exists already"),
         (["edges.csv", "labels.csv", "-o", "o.csv", "--report", "edges.csv"], 1, "exists already"),
         (["edgs.csv", "labels.csv", "-o", "o.csv"], 1, "is it edges.csv?"),
-        (["edges.csv", "labels.csv", "-o", "o.csv", "--source", "src"], 1, "no column 'src'"),
-        (["edges.csv", "labels.csv", "-o", "o.csv", "--label", "x"], 1, "no column 'x'"),
-        (["edges.csv", "labels.csv", "-o", "o.csv", "--tol", "0"], 1, "tol"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--source", "src"], 2, "no column 'src'"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--label", "x"], 2, "no column 'x'"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--tol", "0"], 2, "tol"),
         (["edges.csv", "labels.csv", "-o", "o.csv", "--leak", "-1"], 2, "leak"),
         (["edges.csv", "labels.csv", "-o", "o.csv", "--decision", "best"], 2, "decision"),
         (["edges.csv", "none.csv", "-o", "o.csv"], 1, "no label"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--report", "o.csv"], 2, "two different files"),
+        (["edges.csv", "labels.csv", "-o", "-", "--report", "-"], 2, "needs a file"),
+        (["edges.csv", "labels.csv", "-o", "edges.csv", "--force"], 2, "must not be written over"),
+        (["edges.csv", "labels.csv", "-o", "-", "--source", "1", "--target", "1"], 2, "twice"),
         (["edges.csv", "strange.csv", "-o", "o.csv", "--strict"], 1, "'q'"),
         (["ragged.csv", "labels.csv", "-o", "o.csv"], 1, "ragged.csv, line 3: 1 column"),
         (["negative.csv", "labels.csv", "-o", "o.csv"], 1, "negative.csv, line 2: a weight"),
@@ -174,6 +178,36 @@ def test_force_replaces_and_skip_counts(here):
     quiet = here("classify", "edges.csv", "labels.csv", "-o", "out.csv", "--force",
                  "--on-error", "skip", "--quiet")  # fmt: skip
     assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_one_class_and_odd_labels_are_pointed_out(here):
+    (here.folder / "labels.csv").write_text("node,label\na,NA\nz,NA\n")
+    result = here("classify", "edges.csv", "labels.csv", "-o", "out.jsonl")
+    assert result.returncode == 0
+    assert "warning: labels.csv: 'NA' is taken for a class, of 2 node(s)" in result.stderr
+    assert "warning: there is but one class, 'NA'" in result.stderr
+    import json
+
+    for line in (here.folder / "out.jsonl").read_text().splitlines():
+        assert json.loads(line, parse_constant=pytest.fail)["margin"] is None
+
+
+def test_too_many_classes_for_the_memory_are_refused(here, monkeypatch):
+    from isotherm import LabelError, job
+
+    monkeypatch.chdir(here.folder)
+    monkeypatch.setattr(job, "free_memory", lambda: 300)
+    with pytest.raises(LabelError, match=r"2 classes on 10 nodes .* is 'label' of labels\.csv"):
+        job.do(job.Job("edges.csv", "labels.csv"))
+
+
+def test_a_pipe_is_read_like_a_file(here):
+    os.mkfifo(here.folder / "pipe.csv")
+    copy = "import shutil; shutil.copyfileobj(open('edges.csv'), open('pipe.csv', 'w'))"
+    with subprocess.Popen([sys.executable, "-c", copy], cwd=here.folder):
+        result = here("classify", "pipe.csv", "labels.csv", "-o", "-")
+    assert result.returncode == 0
+    assert rows_of(result.stdout)["b"]["label"] == "low"
 
 
 def test_labels_of_strangers_are_a_warning(here):

@@ -137,7 +137,7 @@ def test_the_user_knows_better(tmp_path):
     assert len(read_graph(written(tmp_path, "x,y\nb,c\n"), header=True).names) == 2
     path = written(tmp_path, "a b,c d\nc d,e f\n")
     assert read_graph(path).names.tolist() == ["a b", "c d", "e f"]
-    assert "b,c" in read_graph(path, delimiter="space", source="1", target="2").names
+    assert "b,c" in read_graph(path, delimiter="space", header=False).names
     for delimiter in ("", "tab", "\\t"):
         read_graph(written(tmp_path, "a\tb\n", "t.txt"), delimiter=delimiter)
     with pytest.raises(ParameterError, match="a delimiter is one character"):
@@ -166,6 +166,61 @@ def test_a_malformed_row_is_refused_with_its_line(tmp_path, text, said):
         read_graph(written(tmp_path, text))
     assert "edges.csv" in str(found.value)
     assert len(str(found.value)) < 400
+
+
+@pytest.mark.parametrize("text", [
+    'a,b\n"b,c\nc,d\nd,e\n',
+    'a,b\n"b,c\nc,d"\nd,e\n',
+    'source,target,note\na,b,x\nb,c,"12 inch\nc,d,y\nd,e,z\n',
+    'source,target,note\na,b,x\nb,c,"12 inch\nc,d,13"\nd,e,z\n',
+])  # fmt: skip
+@pytest.mark.parametrize("block", [1 << 22, 16])
+def test_a_quotation_mark_never_closed_swallows_nothing(tmp_path, monkeypatch, text, block):
+    monkeypatch.setattr(text_module, "BLOCK", block)
+    monkeypatch.setattr(source_module, "HEAD", 14)
+    path = written(tmp_path, text)
+    with pytest.raises(GraphError, match=r"line [23]: cannot be split"):
+        read_graph(path, header="source" in text)
+    with pytest.warns(IsothermWarning, match="left out"):
+        kept = read_graph(path, header="source" in text, on_error="skip")
+    assert kept.n_edges >= 2
+
+
+def test_blank_lines_and_quotation_marks_go_together(tmp_path):
+    path = written(tmp_path, '"a",b\n\n\r\nb,"c"\n\n')
+    assert edges_of(read_graph(path)) == PATH
+
+
+def test_a_header_of_unknown_words_is_pointed_out(tmp_path):
+    path = written(tmp_path, "person,friend\nann,bob\nbob,cyd\n")
+    with pytest.warns(IsothermWarning, match="first line, 'person' and 'friend', was taken"):
+        read_graph(path)
+    assert read_graph(path, header=True).n_nodes == 3
+    assert read_graph(path, header=False).n_nodes == 5
+
+
+def test_a_decimal_comma_is_no_delimiter(tmp_path):
+    path = written(tmp_path, "a;b;1,5\nb;c;2,5\n", "x.txt")
+    assert edges_of(read_graph(path)) == PATH
+
+
+def test_carriage_returns_alone_end_lines(tmp_path):
+    assert edges_of(read_graph(written(tmp_path, "a,b\rb,c\r"))) == PATH
+
+
+def test_columns_by_number_may_be_numbers(tmp_path):
+    path = written(tmp_path, "x,a,b\ny,b,c\n")
+    assert edges_of(read_graph(path, source=2, target=3)) == PATH
+    with pytest.raises(ParameterError, match="column '2' is asked for twice"):
+        read_graph(path, source=2, target=2)
+    with pytest.raises(ParameterError, match="column '2' is asked for twice"):
+        read_graph(path, source=2, target=3, weight=2)
+
+
+def test_an_index_that_pandas_wrote_is_a_column(tmp_path):
+    frame = pd.DataFrame({"src": ["a", "b"], "dst": ["b", "c"], "w": [1, 2]}).set_index("src")
+    frame.to_parquet(tmp_path / "x.parquet")
+    assert edges_of(read_graph(tmp_path / "x.parquet")) == PATH
 
 
 def test_malformed_rows_can_be_left_out(tmp_path):
@@ -451,6 +506,7 @@ WEIGHTED = """[{"node": "a", "label": "x"}, {"node": "a", "label": "red", "weigh
         ("l.jsonl.gz", '{"node": "a", "label": "red"}\n{"node": "c", "label": "blue"}\n'),
         ("l.csv", "node,label,weight\na,red,2\na,blue,1\nc,blue,1\nb,red,0\n"),
         ("w.json", WEIGHTED),
+        ("l.json", '[{"id": "a", "class": "red"}, {"id": "c", "class": "blue"}]'),
     ],
 )  # fmt: skip
 def test_labels_are_found_however_they_are_written(tmp_path, name, text):
@@ -493,7 +549,8 @@ def test_labels_that_make_no_sense_are_refused(tmp_path, text, error, said):
 @pytest.mark.parametrize(
     "text",
     ["{", "[1, 2]", '{"a": {"b": 1}}', '[{"label": "x"}]', '[{"node": [1], "label": "x"}]',
-     '[{"node": "a", "label": {"x": 1}}]', '[{"node": "a", "label": "x", "weight": -1}]',
+     '[{"node": "a", "label": {"x": 1}}]',
+     '{"a": "x", "a": "y"}', '[{"node": "a", "label": "x", "weight": -1}]',
      "[" * 100_000],
 )  # fmt: skip
 def test_json_that_is_no_labels_is_refused(tmp_path, text):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotherm.errors import FileError, IsothermWarning
+from isotherm.errors import FileError, IsothermWarning, LabelError, ParameterError
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.record import Reading, Said
 from isotherm.write import check_absent, format_of, write_predictions
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
 
+BYTES_PER_TEMPERATURE = 16  # of a node and a class, in all vectors of a solve
 PACKAGES = ("isotherm", "numpy", "scipy", "scikit-learn", "pyarrow")
 
 
@@ -76,6 +77,14 @@ class Job:
             check_absent(self.out, force=self.force)
         if self.report is not None:
             check_absent(self.report, force=self.force)
+        if self.report == "-":
+            raise ParameterError("the report needs a file: standard output is for predictions")
+        read = {_same(name) for name in (self.edges, self.labels) if name != "-"}
+        written = [_same(name) for name in (self.out, self.report) if name not in (None, "-")]
+        if len(set(written)) < len(written):
+            raise ParameterError("predictions and report need two different files")
+        if read & set(written):
+            raise ParameterError("a file that is read must not be written over")
 
 
 @dataclass
@@ -172,12 +181,20 @@ def label(job: Job, stages: Any) -> Outcome:
             )
     for sentence in (*edges.remarks(), *labels_read.remarks()):
         _warn(sentence)
+    if len(set(labels.values())) == 1:
+        _warn(f"there is but one class, {next(iter(labels.values()))!r}: every node gets it")
+    _check_room(graph.n_nodes, len(set(labels.values())), labels_read)
     from isotherm.classifier import DirichletClassifier  # slow to load, and not needed so far
 
     with clock("solving"), stages.solving():
         classifier = DirichletClassifier(**job.model)
         converged = _fits(classifier, graph, labels)
     return Outcome(graph, classifier, edges, labels_read, clock.seconds, converged)
+
+
+def _same(name: str | None) -> Path:
+    """What two names of one file have in common."""
+    return Path(name or "").resolve()
 
 
 def write_report(path: str, job: Job, outcome: Outcome) -> None:
@@ -243,6 +260,25 @@ def current_memory() -> int:
     except (OSError, ValueError, IndexError):
         return peak_memory()
     return pages * mmap.PAGESIZE
+
+
+def _check_room(n_nodes: int, n_classes: int, labels: Reading) -> None:
+    """Raise LabelError where temperatures of so many classes cannot fit into memory."""
+    needed, free = n_nodes * n_classes * BYTES_PER_TEMPERATURE, free_memory()
+    if free is not None and needed > free:
+        raise LabelError(
+            f"{n_classes:,} classes on {n_nodes:,} nodes take about {needed / 2**30:.0f} GiB, and "
+            f"{free / 2**30:.0f} GiB are free; is {labels.columns[1]!r} of {labels.name} the label?"
+        )
+
+
+def free_memory() -> int | None:
+    """The bytes that are still to be had; None where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024 * int(s.split()[1]) for s in lines if s.startswith("MemAvailable"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
 
 
 def _fits(classifier: DirichletClassifier, graph: Graph, labels: dict[str, str]) -> bool:

@@ -104,12 +104,14 @@ def format_of(name: str) -> str:
 def check_absent(name: str, *, force: bool) -> None:
     """Raise FileError if a file is there that must not be replaced."""
     if name != STANDARD_OUTPUT and not force and Path(name).exists():
-        raise FileError(f"{name} exists already; it is replaced only where that is asked for")
+        raise FileError(f"{name} exists already; it is replaced only with --force (force=True)")
 
 
 @contextmanager
 def _opened(name: str) -> Iterator[IO[bytes]]:
     if name == STANDARD_OUTPUT:
+        if sys.stdout is None:
+            raise FileError("there is no standard output to write to")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
@@ -163,7 +165,8 @@ def _batches(
 def _rounded(values: Any, has: Any) -> pa.Array:
     import pyarrow as pa
 
-    return pa.array(np.round(values.astype(np.float64), DIGITS), mask=~has)
+    numbers = np.round(values.astype(np.float64), DIGITS)
+    return pa.array(numbers, mask=~(has & np.isfinite(numbers)))
 
 
 def _write_parquet(file: IO[bytes], rows: Iterator[pa.RecordBatch]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -15,7 +14,7 @@ import isotherm.cli.estimate
 import isotherm.cli.evaluate
 import isotherm.cli.reproduce
 import isotherm.cli.trust  # noqa: F401
-from isotherm.cli.app import app, run, settings
+from isotherm.cli.app import app, run_command, settings
 
 
 def _print_version(asked: bool) -> None:
@@ -42,6 +41,6 @@ def program(
     settings.debug = debug
 
 
-def main() -> None:
-    """Run the command line."""
-    sys.exit(run(app))
+def run() -> int:
+    """Run the command line; how it ended."""
+    return run_command(app)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from isotherm.errors import IsothermError
+from isotherm.errors import IsothermError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ def show_warnings(*, quiet: bool) -> None:
     warnings.showwarning = show
 
 
-def run(command: Callable[..., Any]) -> int:
+def run_command(command: Callable[..., Any]) -> int:
     """Run the command line and return how it ended; what goes wrong is said without a traceback."""
     try:
         code = int(command(standalone_mode=False) or 0)  # some versions catch an interrupt
@@ -77,7 +77,7 @@ def run(command: Callable[..., Any]) -> int:
         if settings.debug:
             raise
         say("error", str(error))
-        return FAILED
+        return USAGE if isinstance(error, ParameterError) else FAILED
     except MemoryError:
         if settings.debug:
             raise

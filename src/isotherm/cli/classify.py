@@ -83,14 +83,14 @@ def classify(
     target: o.Target = None,
     weight: o.Weight = None,
     delimiter: o.Delimiter = None,
-    no_header: o.NoHeader = False,
+    header: o.Header = None,
     comment: o.Comment = None,
     encoding: o.Encoding = "utf-8",
     node: o.Node = None,
     label: o.Label = None,
     label_weight: o.LabelWeight = None,
     label_delimiter: o.LabelDelimiter = None,
-    label_no_header: o.LabelNoHeader = False,
+    label_header: o.LabelHeader = None,
     strict: o.Strict = False,
     on_error: o.ErrorRule = o.OnError.RAISE,
     quiet: o.Quiet = False,
@@ -129,12 +129,8 @@ def classify(
         report,
         edge_columns={"source": source, "target": target, "weight": weight},
         label_columns={"node": node, "label": label, "weight": label_weight},
-        said_of_edges=Said(
-            delimiter, False if no_header else None, comment, encoding, on_error.value
-        ),
-        said_of_labels=Said(
-            label_delimiter, False if label_no_header else None, comment, encoding, on_error.value
-        ),
+        said_of_edges=Said(delimiter, header, comment, encoding, on_error.value),
+        said_of_labels=Said(label_delimiter, label_header, comment, encoding, on_error.value),
         strict=strict,
         temperatures=temperatures,
         force=force,

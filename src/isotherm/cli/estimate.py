@@ -25,7 +25,7 @@ def estimate(
     target: o.Target = None,
     weight: o.Weight = None,
     delimiter: o.Delimiter = None,
-    no_header: o.NoHeader = False,
+    header: o.Header = None,
     comment: o.Comment = None,
     encoding: o.Encoding = "utf-8",
     node: o.Node = None,
@@ -42,7 +42,7 @@ def estimate(
         labels or "",
         edge_columns={"source": source, "target": target, "weight": weight},
         label_columns={"node": node, "label": label},
-        said_of_edges=Said(delimiter, False if no_header else None, comment, encoding),
+        said_of_edges=Said(delimiter, header, comment, encoding),
         said_of_labels=Said(encoding=encoding),
     )
     Console().print("\n".join(estimate_lines(estimate_job(job, classes))), highlight=False)

@@ -30,13 +30,13 @@ def evaluate(
     target: o.Target = None,
     weight: o.Weight = None,
     delimiter: o.Delimiter = None,
-    no_header: o.NoHeader = False,
+    header: o.Header = None,
     comment: o.Comment = None,
     encoding: o.Encoding = "utf-8",
     node: o.Node = None,
     label: o.Label = None,
     label_delimiter: o.LabelDelimiter = None,
-    label_no_header: o.LabelNoHeader = False,
+    label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
     quiet: o.Quiet = False,
 ) -> None:
@@ -47,7 +47,7 @@ def evaluate(
     from isotherm.labels import encode_labels
     from isotherm.read import read_graph, read_labels
     from isotherm.report.tables import write_csv
-    from isotherm.report.terminal import decision_table
+    from isotherm.report.terminal import WIDE, decision_table
 
     show_warnings(quiet=quiet)
     shares = [share_of(text) for text in seeds.split(",")]
@@ -58,7 +58,7 @@ def evaluate(
         target=target,
         weight=weight,
         delimiter=delimiter,
-        header=False if no_header else None,
+        header=header,
         **shared,
     )
     known = read_labels(
@@ -67,7 +67,7 @@ def evaluate(
         node=node,
         label=label,
         delimiter=label_delimiter,
-        header=False if label_no_header else None,
+        header=label_header,
         **shared,
     )
     codes, _ = encode_labels(known, graph)
@@ -82,7 +82,10 @@ def evaluate(
         )
     if csv is not None:
         write_csv(csv, rows, ("seed_fraction", "decision", "repeat", "macro_f1"))
-    Console().print(decision_table(rows))
+    console = Console()
+    spread = ", mean ± standard deviation" if console.width >= WIDE else ", mean"
+    console.print(f"macro-F1{spread} over {repeats} draw(s) of seeds", highlight=False)
+    console.print(decision_table(rows, width=console.width))
 
 
 def share_of(text: str) -> float:

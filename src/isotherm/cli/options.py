@@ -105,10 +105,13 @@ Delimiter = Annotated[
         help="Of EDGES: a character, 'tab' or 'space' (any white space).", rich_help_panel=READING
     ),
 ]
-NoHeader = Annotated[
-    bool,
+Header = Annotated[
+    bool | None,
     typer.Option(
-        "--no-header", help="The first line of EDGES is data already.", rich_help_panel=READING
+        "--header/--no-header",
+        help="Whether the first line of EDGES names the columns.",
+        rich_help_panel=READING,
+        show_default=False,
     ),
 ]
 Comment = Annotated[
@@ -139,12 +142,13 @@ LabelWeight = Annotated[
     ),
 ]
 LabelDelimiter = Annotated[str | None, typer.Option(help="Of LABELS.", rich_help_panel=READING)]
-LabelNoHeader = Annotated[
-    bool,
+LabelHeader = Annotated[
+    bool | None,
     typer.Option(
-        "--label-no-header",
-        help="The first line of LABELS is data already.",
+        "--label-header/--label-no-header",
+        help="Whether the first line of LABELS names the columns.",
         rich_help_panel=READING,
+        show_default=False,
     ),
 ]
 Strict = Annotated[

@@ -30,7 +30,7 @@ def explain(
     target: o.Target = None,
     weight: o.Weight = None,
     delimiter: o.Delimiter = None,
-    no_header: o.NoHeader = False,
+    header: o.Header = None,
     label: o.Label = None,
     quiet: o.Quiet = False,
 ) -> None:
@@ -39,7 +39,7 @@ def explain(
 
     show_warnings(quiet=quiet)
     columns = {"source": source, "target": target, "weight": weight}
-    job = _job(edges, labels, columns, label, delimiter, no_header, decision.value, leak)
+    job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
     classifier = _fitted(job, quiet=quiet)
     console = Console()
     lines = explanation_lines(classifier.explain(node, paths=most), most, console.width)
@@ -60,7 +60,7 @@ def suspects(
     target: o.Target = None,
     weight: o.Weight = None,
     delimiter: o.Delimiter = None,
-    no_header: o.NoHeader = False,
+    header: o.Header = None,
     label: o.Label = None,
     quiet: o.Quiet = False,
 ) -> None:
@@ -69,7 +69,7 @@ def suspects(
 
     show_warnings(quiet=quiet)
     columns = {"source": source, "target": target, "weight": weight}
-    job = _job(edges, labels, columns, label, delimiter, no_header, decision.value, leak)
+    job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
     classifier = _fitted(job, quiet=quiet)
     found = classifier.leave_one_out(max_seeds=max_seeds)
     listed = classifier.suspects(max_seeds=max_seeds)
@@ -90,7 +90,7 @@ def _job(
     columns: dict[str, str | None],
     label: str | None,
     delimiter: str | None,
-    no_header: bool,
+    header: bool | None,
     decision: str,
     leak: str,
 ) -> Job:
@@ -102,7 +102,7 @@ def _job(
         labels,
         edge_columns=columns,
         label_columns={"label": label},
-        said_of_edges=Said(delimiter, False if no_header else None),
+        said_of_edges=Said(delimiter, header),
         model={"decision": decision, "leak": o.parse_leak(leak)},
     )
 

@@ -26,7 +26,7 @@ class EdgeList:
         self._numbers = TextNumbers()
         self._ends = Growing(np.int32), Growing(np.int32)
         self._weights: Growing | None = None
-        self.n_rows = 0
+        self.n_rows = self.n_kept = 0
 
     def add(self, batch: Batch) -> None:
         """Take in some edges."""
@@ -37,6 +37,7 @@ class EdgeList:
             self._weights = self._weights or Growing(np.float64)
             self._weights.extend(batch.numbers[kept])
             ends = [end[kept] for end in ends]
+        self.n_kept += len(ends[0])
         for column, end in zip(self._ends, ends, strict=True):
             column.extend(end)
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from isotherm.errors import LabelError, UnknownNode
 from isotherm.read.alike import advice
+from isotherm.read.layout import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
     from isotherm.read.source import Source
 
 SHOWN = 5
+ODD = (
+    "NA",
+    "N/A",
+    "nan",
+    "NaN",
+    "null",
+    "NULL",
+    "None",
+    "-1",
+    "?",
+)  # may mean: unknown
 
 
 class Labelled:
@@ -65,6 +77,13 @@ class Labelled:
             raise LabelError(f"{reading.name} has no label: nothing is known to begin with")
         labels = pa.concat_arrays(self._labels)
         reading.n_rows = len(nodes)
+        for odd in ODD:
+            count = pc.sum(pc.equal(labels, odd)).as_py()
+            if count:
+                reading.notes.append(
+                    f"{reading.name}: {odd!r} is taken for a class, of {count} node(s); where "
+                    "a label is not known the cell is left empty"
+                )
         texts = graph.nodes.as_texts()
         is_there = pc.is_in(nodes, value_set=texts)
         strangers = nodes.filter(pc.invert(is_there))
@@ -130,6 +149,8 @@ def read_json(
         found = _parsed(data)
     except (ValueError, RecursionError) as error:
         raise LabelError(f"{source.name} is not JSON: {error}") from None
+    if isinstance(found, dict) and set(found) in ({"node", "label"}, {"node", "label", "weight"}):
+        found = [found]  # one line of JSON lines
     if isinstance(found, dict) and not any(isinstance(v, dict | list) for v in found.values()):
         reading.columns = ("node", "label")
         return list(found), [_text(label) for label in found.values()], None
@@ -138,7 +159,11 @@ def read_json(
             f'{source.name}: labels in JSON are {{"node": "label", …}} or a list of '
             '{"node": …, "label": …}'
         )
-    keys = [columns.get(role) or role for role in ("node", "label", "weight")]
+    there = list(found[0]) if found else []
+    keys = [
+        columns.get(role) or next((key for key in there if str(key).lower() in NAMES[role]), role)
+        for role in ("node", "label", "weight")
+    ]
     weighted = any(keys[2] in record for record in found)
     reading.columns = tuple(keys[: 2 + weighted])
     for number, record in enumerate(found, start=1):
@@ -156,12 +181,21 @@ def read_json(
 def _parsed(data: bytes) -> Any:
     text = data.decode("utf-8-sig")
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError:
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) < 2:
             raise
         return [json.loads(line) for line in lines]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no key has two values."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if found.setdefault(key, value) != value:
+            raise ValueError(f"{key!r} has two values, {found[key]!r} and {value!r}")
+    return found
 
 
 def _text(value: Any) -> str | None:

@@ -80,6 +80,7 @@ class Layout:
         if wanted is None:
             fitting = [k for k, column in enumerate(self.columns) if _plain(column) in NAMES[role]]
             return fitting[0] if self.header and fitting else None
+        wanted = str(wanted)
         if self.header and wanted in self.columns:
             return self.columns.index(wanted)
         if wanted.isdecimal() and 1 <= int(wanted) <= len(self.columns):
@@ -196,15 +197,22 @@ def _preamble(lines: Sequence[str]) -> int:
 def _likely(lines: Sequence[str], ending: str, comment: str | None) -> str:
     """The delimiter that makes the most lines have the same number of cells, two or more."""
     candidates = dict.fromkeys((*_OF_ENDING.get(ending, ()), *_DELIMITERS))
-    best, best_share = next(iter(candidates)), 0.0
+    best, best_share, best_width = next(iter(candidates)), 0.0, 0
     for candidate in candidates:
         widths = Counter(
             len(cells) for line in lines if (cells := _split_or_none(line, candidate, comment))
         )
-        most = max((n for width, n in widths.items() if width > 1), default=0)
+        width, most = max(
+            ((width, n) for width, n in widths.items() if width > 1),
+            key=lambda item: item[1],
+            default=(0, 0),
+        )
         share = most / max(sum(widths.values()), 1)
-        if share > best_share + 0.05:  # the earlier one, unless that is clearly worse
-            best, best_share = candidate, share
+        # The earlier one, unless that is clearly worse, or finds fewer columns: a comma may also be
+        # that of a decimal number.
+        more = candidate != WHITE_SPACE and width > best_width and share > best_share - 0.05
+        if share > best_share + 0.05 or (more and share > 0):
+            best, best_share, best_width = candidate, share, width
     return best
 
 

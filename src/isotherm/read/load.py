@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from isotherm.errors import FileError, GraphError, LabelError
+import numpy as np
+
+from isotherm.errors import FileError, GraphError, LabelError, ParameterError
+from isotherm.read.layout import is_number
 from isotherm.read.record import Reading, Said
 
 if TYPE_CHECKING:
@@ -168,12 +171,17 @@ def _filled(
 ) -> list[int]:
     """Columns found, and for those that were not the first ones left."""
     left = [k for k in range(len(layout.columns)) if k not in (*found, taken)]
-    if found.count(None) > len(left) or (None not in found and found[0] == found[1]):
+    if None not in found and found[0] == found[1]:
+        raise ParameterError(f"{name}: column {layout.columns[found[0] or 0]!r} is asked for twice")
+    if found.count(None) > len(left):
         raise error(
             f"{name} has {len(layout.columns)} column(s) where two are needed; if they are not "
             "told apart as they should be, name the delimiter"
         )
-    return [left.pop(0) if k is None else k for k in found]
+    chosen = [left.pop(0) if k is None else k for k in found]
+    if taken in chosen:
+        raise ParameterError(f"{name}: column {layout.columns[taken or 0]!r} is asked for twice")
+    return chosen
 
 
 def _graph_of(
@@ -212,4 +220,23 @@ def _graph_of(
     if building is not None:
         building()
     release_unused()
-    return edges.graph(source.name)
+    graph = edges.graph(source.name)
+    reading.n_empty = edges.n_rows - edges.n_kept
+    if said.header is None and not table.layout.header and table.layout.sample:
+        _note_first_line([table.layout.sample[0][k] for k in chosen[:2]], graph, reading)
+    return graph
+
+
+def _note_first_line(ids: list[str], graph: Graph, reading: Reading) -> None:
+    """Note a first line that may have named the columns: nothing else is joined to its two ids."""
+    first, second = ids
+    i, j = graph.nodes.find(np.array(ids, dtype=object)).tolist()
+    rows = graph.rows
+    alone = all(k >= 0 and rows.start[k + 1] - rows.start[k] == 1 for k in (i, j))
+    if graph.n_nodes < 4 or not alone or rows.ends[rows.start[i]] != j or i == j:
+        return
+    if not is_number(first) and not is_number(second):
+        reading.notes.append(
+            f"{reading.name}: the first line, {first!r} and {second!r}, was taken for an edge; if "
+            "it names the columns, say so with --header (header=True)"
+        )

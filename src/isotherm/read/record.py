@@ -33,6 +33,8 @@ class Reading:
         The first few of these, with their line numbers.
     notes : list of str
         Sentences about what a reader may not expect, such as ids that differ only by spaces.
+    n_empty : int
+        Edges of weight 0, which are none.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Reading:
     n_skipped: int = 0
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    n_empty: int = 0
 
     def skip(self, fault: str) -> None:
         """Count a malformed row."""

@@ -9,6 +9,7 @@ import io
 import lzma
 import os
 import re
+import stat
 import sys
 import zlib
 from contextlib import contextmanager
@@ -64,8 +65,8 @@ class Source:
         packed = kind is not None
         self._raw, self._stream = raw, _unpacked(raw, kind)
         self.name = name
-        self.size = None if name == STANDARD_INPUT else os.fstat(raw.fileno()).st_size
-        self.path = None if packed or name == STANDARD_INPUT else Path(name)
+        self.size = _size(raw) if name != STANDARD_INPUT else None
+        self.path = None if packed or self.size is None else Path(name)
         self.ending = _ending(name)
         self.head = self._read(HEAD)
         self.is_whole = len(self.head) < HEAD
@@ -134,6 +135,17 @@ class _Joined(io.RawIOBase):
         found = self._head.read(len(buffer)) or self._read_more(len(buffer))
         buffer[: len(found)] = found
         return len(found)
+
+
+def has_mark(head: bytes) -> bool:
+    """Whether a text begins with a mark of its encoding."""
+    return any(head.startswith(mark) for mark in _BOMS)
+
+
+def _size(raw: Any) -> int | None:
+    """Bytes of a file; None of a pipe, which has no end until it is reached."""
+    status = os.fstat(raw.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def recoded(head: bytes, encoding: str) -> bytes:
@@ -243,8 +255,6 @@ def _format_of(head: bytes, name: str) -> str:
         return "GML"
     if start[:1] in (b"{", b"["):
         return "JSON"
-    if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise FileError(f"{name} is not text, nor a format that isotherm knows")
     return "text"
 
 

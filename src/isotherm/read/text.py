@@ -21,7 +21,7 @@ import pyarrow.csv
 from isotherm.errors import FileError
 from isotherm.read.layout import WHITE_SPACE, Layout, find_layout
 from isotherm.read.record import Reading, shown
-from isotherm.read.source import recoded
+from isotherm.read.source import has_mark, recoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,13 +75,17 @@ class TextTable:
         layout: Layout | None = None,
     ) -> None:
         self.source, self.said = source, said
+        is_plain = codecs.lookup(said.encoding).name == "utf-8" and not has_mark(source.head)
+        if is_plain and b"\0" in source.head:
+            raise FileError(f"{source.name} is not text, nor a format that isotherm knows")
         self.layout = layout or self._found(wanted)
         self.format = {",": "CSV", "\t": "TSV"}.get(self.layout.delimiter, "text")
 
     def _found(self, wanted: Sequence[str | None]) -> Layout:
         source, said = self.source, self.said
         text = recoded(source.head, said.encoding).decode(errors="replace")
-        lines = text.removeprefix("\ufeff").split("\n")
+        text = text.removeprefix("\ufeff")
+        lines = text.split("\n") if "\n" in text else text.split("\r")
         if not source.is_whole and len(lines) > 1:
             lines.pop()  # it goes on
         return find_layout(
@@ -129,7 +133,7 @@ class TextTable:
                 for line, fault in faults:
                     message = f"{reading.name}, line {number + line}: {fault}"
                     if self.said.on_error == "raise":
-                        raise error(message)
+                        raise error(f"{message} (--on-error skip leaves such rows out)")
                     reading.skip(message)
             reading.n_rows += len(batch.first)
             yield batch
@@ -146,7 +150,7 @@ class TextTable:
         From `count` places of the file where it can be read in any order; else from its beginning.
         """
         size, seen = self.source.size, 0
-        plain = codecs.lookup(self.said.encoding).name == "utf-8" and b"\0" not in self.source.head
+        plain = codecs.lookup(self.said.encoding).name == "utf-8" and not has_mark(self.source.head)
         if size is not None and self.source.path is not None and plain and size > most:
             parser = Parser(self.layout, columns)
             with self.source.path.open("rb") as file:
@@ -193,8 +197,10 @@ class Parser:
                 ),
                 convert_options=self._conversion(),
             )
-        except pa.ArrowInvalid:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
+        if b'"' in prepared and len(table) != _n_lines(prepared):
+            return None  # a quotation mark that is never closed takes in what follows
         first, second = (_in_one(table.column(k)) for k in (0, 1))
         if self.layout.delimiter != WHITE_SPACE and _has_blanks(prepared, delimiter):
             first, second = pc.utf8_trim_whitespace(first), pc.utf8_trim_whitespace(second)
@@ -289,7 +295,10 @@ def whole_lines(source: Source, encoding: str) -> Iterator[tuple[int, bytes]]:
         A line too long to be a row of a table.
     """
     number, rest = 1, b""
+    old_mac = b"\n" not in source.head and b"\r" in source.head
     for block in source.blocks(BLOCK, encoding):
+        if old_mac:  # lines that end in a carriage return alone
+            block = block.replace(b"\r", b"\n")
         cut = block.rfind(b"\n") + 1
         if cut == 0:
             rest += block
@@ -321,6 +330,12 @@ def _without(block: bytes, pairs: dict[bytes, bytes]) -> bytes:
         while old in block:
             block = block.replace(old, new)
     return block
+
+
+def _n_lines(block: bytes) -> int:
+    """Lines with something in them, or fewer where one has blanks only."""
+    ends = _without(block.replace(b"\r", b"\n"), {b"\n\n": b"\n"}).strip(b"\n")
+    return ends.count(b"\n") + 1
 
 
 def _in_one(column: pa.ChunkedArray) -> pa.Array:

@@ -113,7 +113,7 @@ def _reading(run: Run, found: Findings) -> str:
     facts = [
         ("nodes", f"{graph.n_nodes:,}"),
         ("edges", f"{graph.n_edges:,}"),
-        ("duplicates merged", f"{max(run.edges.n_rows - graph.n_edges, 0):,}"),
+        ("duplicates merged", f"{max(run.edges.n_rows - run.edges.n_empty - graph.n_edges, 0):,}"),
         ("self loops", f"{graph.rows.n_loops():,}"),
         ("components", f"{n_components:,}"),
         ("components without seeds", f"{n_components - seeded:,}"),

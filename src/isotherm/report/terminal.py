@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
 
 MEDIUM = 60  # terminal columns that a full table needs
+WIDE = 96  # and one with a column for each decision
 MOST_CLASSES = 15
 
 
@@ -110,7 +111,7 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
         outcome.edges,
         outcome.labels,
     )
-    merged = max(edges.n_rows - graph.n_edges, 0)
+    merged = max(edges.n_rows - edges.n_empty - graph.n_edges, 0)
     counts = dict(zip(*np.unique(model.status_, return_counts=True), strict=True))
     lines = [
         f"read {edges.name} ({reading_words(edges)}): {_many(graph.n_nodes, 'node')}, "
@@ -211,8 +212,11 @@ def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
     return table
 
 
-def decision_table(rows: list[dict[str, Any]]) -> Table:
-    """Macro-F1 of each decision, mean ± standard deviation, a row for each share of seeds."""
+def decision_table(rows: list[dict[str, Any]], *, width: int) -> Table:
+    """Macro-F1 of each decision, a row for each share of seeds.
+
+    Mean ± standard deviation; on a narrow terminal the mean alone.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("seeds", justify="right")
     decisions = [decision for (decision,) in grouped(rows, "decision")]
@@ -226,7 +230,10 @@ def decision_table(rows: list[dict[str, Any]]) -> Table:
         ]
         best = max(round(mean, 3) for mean, _ in scores)
         cells = [
-            Text(f"{mean:.3f} ± {spread:.3f}", style="bold" if round(mean, 3) == best else "")
+            Text(
+                f"{mean:.3f} ± {spread:.3f}" if width >= WIDE else f"{mean:.3f}",
+                style="bold" if round(mean, 3) == best else "",
+            )
             for mean, spread in scores
         ]
         table.add_row(f"{share:.3g}", *cells)
