@@ -33,8 +33,8 @@ from isotherm.read import source as source_module
 from isotherm.read import text as text_module
 from isotherm.read.layout import find_layout
 from isotherm.read.load import load_graph
+from isotherm.read.parse import Parser
 from isotherm.read.record import Said
-from isotherm.read.text import Parser
 
 
 def written(folder, contents, name="edges.csv"):

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from isotherm.job import Job
+    from isotherm.read.parse import Batch
     from isotherm.read.record import Said
     from isotherm.read.source import Source
-    from isotherm.read.text import Batch
 
 PIECES = 48  # that are looked at
 PIECE = 1 << 20  # bytes of each

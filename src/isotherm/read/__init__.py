@@ -1,8 +1,8 @@
 """Files and tables → Graph and labels.
 
 A file is told by its contents (`source`), a text file's delimiter, header and columns by looking at
-its first lines (`layout`), its rows are parsed block by block (`text`, `tables`) and its node ids
-numbered as they come (`edges`).
+its first lines (`layout`), its rows are parsed block by block (`parse`, `text`, `tables`) and its
+node ids numbered as they come (`edges`).
 """
 
 from __future__ import annotations

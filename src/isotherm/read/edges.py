@@ -16,7 +16,7 @@ from isotherm.graph.texts import TextNumbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.read.text import Batch
+    from isotherm.read.parse import Batch
 
 
 class EdgeList:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from isotherm.errors import FileError, IsothermError, ParameterError
 from isotherm.read.layout import Layout
-from isotherm.read.text import Batch
+from isotherm.read.parse import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
