@@ -69,7 +69,7 @@ def sample_table(
 ) -> Table:
     """Some nodes with their label, the true one and what is known of it; a wrong one has a star."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("node", overflow="ellipsis", no_wrap=True, max_width=max(12, width // 3))
+    table.add_column("node", no_wrap=True)
     for heading in ("label", "truth"):
         table.add_column(heading, no_wrap=True)
     full = width >= MEDIUM
@@ -80,12 +80,16 @@ def sample_table(
         label, right = classifier.labels_[i], classifier.labels_[i] == truth[i]
         cells = [f"{classifier.margins_[i]:.4f}", "yes" if classifier.certified_[i] else "no"]
         table.add_row(
-            str(classifier.names_[i]),
+            _cut(str(classifier.names_[i]), max(12, width // 3)),
             str(label) if right else Text(f"{label} *", style="red"),
             str(truth[i]),
             *(cells if full else []),
         )
     return table
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def solution_line(solution: Solution) -> str:
