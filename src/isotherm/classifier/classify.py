@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, DirichletEstimator
+from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE
 from isotherm.classifier.trusted import AUTO, Trusted
 from isotherm.classifier.verdict import Verdict, excess, judge
 from isotherm.decision import choose_decision, probabilities, scores, winners
@@ -35,7 +35,7 @@ STOPS = ("tolerance", "labels")
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
 
-class DirichletClassifier(ClassifierMixin, DirichletEstimator, Trusted):
+class DirichletClassifier(ClassifierMixin, Trusted):
     """Label all nodes of a graph from a few, by heat diffusion at equilibrium.
 
     One Dirichlet problem per class, its seeds held at 1 and all other seeds at 0; temperatures

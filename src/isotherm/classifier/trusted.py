@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from isotherm.classifier.estimator import DirichletEstimator
 from isotherm.decision import DECISIONS
 from isotherm.errors import LabelError, ParameterError
 from isotherm.solvers import solve
@@ -21,34 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.graph.nodes import NodeIndex
-    from isotherm.trust.honest import LeaveOneOut
+    from isotherm.trust.honest import LeaveOneOut, Suspect
     from isotherm.trust.left_out import LeftOut
 
 AUTO = "auto"
 SHARES_TOL = 1e-9
 SELECTION_TOL = 1e-4  # of temperatures that only choose
-
-
-class Suspect(NamedTuple):
-    """A seed whose own label loses when it is left out.
-
-    Attributes
-    ----------
-    node : hashable
-    label : object
-        Its own.
-    suggested : object
-        That it would get.
-    margin : float
-        Score of its own label minus that of the best other, in units of their spread: how clearly
-        it loses.
-    """
-
-    node: Hashable
-    label: Any
-    suggested: Any
-    margin: float
 
 
 class Explanation(NamedTuple):
@@ -74,28 +53,16 @@ class Explanation(NamedTuple):
     paths: list[tuple[tuple[Hashable, ...], float]]
 
 
-class Trusted:
-    """Methods of a fitted classifier."""
+class Trusted(DirichletEstimator):
+    """What a classifier can tell once it is fitted."""
 
     decision: str
     leak: Any
-    unreached: str
-    tol: float
-    solver: Any
-    engine: Any
     classes_: NDArray[Any]
-    temperatures_: NDArray[Any]
     _decision: str
     _problem: DirichletProblem
     _seed_codes: NDArray[np.intp]
-    _nodes: NodeIndex
-
-    def predict(self, rows: Any = None) -> NDArray[Any]:
-        """Labels; see the classifier."""
-        raise NotImplementedError
-
-    def _with_unreached(self, T: NDArray[Any], unreached: NDArray[np.bool_]) -> NDArray[Any]:
-        raise NotImplementedError
+    _codes: NDArray[np.signedinteger[Any]]
 
     def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
         """What each seed would get if it were free: an honest score without further labels.
@@ -135,16 +102,7 @@ class Trusted:
         max_seeds, random_state
             See `leave_one_out`.
         """
-        found = self.leave_one_out(max_seeds=max_seeds, random_state=random_state)
-        losing = np.flatnonzero(np.isfinite(found.margins) & (found.margins < 0))
-        S = found.scores[losing]
-        there = np.isfinite(S)  # a class without another seed has no score
-        spread = np.std(S, axis=1, where=there) if len(S) else np.zeros(0)
-        clear = found.margins[losing] / np.where(spread > 0, spread, 1.0)
-        order = np.argsort(clear, kind="stable")
-        some = losing[order]
-        columns = (found.nodes[some], found.truth[some], found.labels[some], clear[order])
-        return [Suspect(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+        return self.leave_one_out(max_seeds=max_seeds, random_state=random_state).suspects()
 
     def explain(self, node: Hashable, *, paths: int = 5) -> Explanation:
         """Which seeds a node's temperatures come from, exactly, and along which paths.
@@ -180,8 +138,8 @@ class Trusted:
         if problem.is_unreached[i]:
             raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
         labels = self.classes_[self._seed_codes]
+        (own,) = self.classes_[self._codes[[i]]].tolist()
         if not problem.is_free[i]:
-            own = self.predict()[i]
             return Explanation(node, own, {own: 1.0}, [(node, own, 1.0)], [])
         found = shares_of(problem, int(i), tol=SHARES_TOL, solver=self.solver, engine=self.engine)
         by_class = np.bincount(self._seed_codes, found.shares, len(self.classes_))
@@ -189,7 +147,7 @@ class Trusted:
         order = order[found.shares[order] > 0]
         return Explanation(
             node,
-            self.predict()[i],
+            own,
             dict(zip(self.classes_.tolist(), by_class.tolist(), strict=True)),
             list(
                 zip(
@@ -213,7 +171,11 @@ class Trusted:
         some = np.flatnonzero(per_class[codes] > 1)  # others cannot be found again
         if len(some) > MOST_SEEDS:
             some = np.sort(np.random.default_rng(0).choice(some, MOST_SEEDS, replace=False))
-        how = {"tol": max(self.tol, SELECTION_TOL), "solver": self.solver, "engine": self.engine}
+        how: dict[str, Any] = {
+            "tol": max(self.tol, SELECTION_TOL),
+            "solver": self.solver,
+            "engine": self.engine,
+        }
         found: dict[tuple[str, float], NDArray[np.intp]] = {}
         for leak in leaks if len(some) else leaks[:1]:
             leaky = problem.with_leak(leak)

@@ -72,7 +72,7 @@ def suspects(
     job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
     classifier = _fitted(job, quiet=quiet)
     found = classifier.leave_one_out(max_seeds=max_seeds)
-    listed = classifier.suspects(max_seeds=max_seeds)
+    listed = found.suspects()
     console = Console()
     console.print(f"left out one at a time, {len(found.nodes):,} seeds: accuracy {found.accuracy}",
                   highlight=False)  # fmt: skip

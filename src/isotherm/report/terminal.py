@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier import DirichletClassifier
-    from isotherm.classifier.trusted import Explanation, Suspect
+    from isotherm.classifier.trusted import Explanation
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.estimate import Estimate
     from isotherm.job import Outcome
     from isotherm.read.record import Reading
     from isotherm.solvers import Solution
+    from isotherm.trust.honest import Suspect
 
 MEDIUM = 60  # terminal columns that a full table needs
 WIDE = 96  # and one with a column for each decision

@@ -11,6 +11,8 @@ import numpy as np
 from isotherm.labels import UNKNOWN, decode_labels
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
     from isotherm.trust.left_out import LeftOut
@@ -50,6 +52,27 @@ class ClassScore(NamedTuple):
     recall_interval: Interval
 
 
+class Suspect(NamedTuple):
+    """A seed whose own label loses when it is left out.
+
+    Attributes
+    ----------
+    node : hashable
+    label : object
+        Its own.
+    suggested : object
+        That it would get.
+    margin : float
+        Score of its own label minus that of the best other, in units of their spread: how clearly
+        it loses.
+    """
+
+    node: Hashable
+    label: Any
+    suggested: Any
+    margin: float
+
+
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
     """What each seed would get if it were free; see `isotherm.trust.left_out`.
@@ -80,6 +103,18 @@ class LeaveOneOut:
     accuracy: Interval
     macro_f1: Interval
     classes: list[ClassScore]
+
+    def suspects(self) -> list[Suspect]:
+        """Seeds that would lose their own label, those that lose most clearly first."""
+        losing = np.flatnonzero(np.isfinite(self.margins) & (self.margins < 0))
+        S = self.scores[losing]
+        there = np.isfinite(S)  # a class without another seed has no score
+        spread = np.std(S, axis=1, where=there) if len(S) else np.zeros(0)
+        clear = self.margins[losing] / np.where(spread > 0, spread, 1.0)
+        order = np.argsort(clear, kind="stable")
+        some = losing[order]
+        columns = (self.nodes[some], self.truth[some], self.labels[some], clear[order])
+        return [Suspect(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
     def __str__(self) -> str:
         whole = "" if len(self.nodes) == self.n_seeds else f" (a sample of {self.n_seeds})"
