@@ -13,6 +13,8 @@ from isotherm.compiled import MOST_NODES, core, n_threads
 from isotherm.graph.weights import as_csr, canonical, check_weights, symmetric
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
 INT32_MAX = np.iinfo(np.int32).max
@@ -61,6 +63,16 @@ class Rows:
         sums = np.empty(self.n_nodes)
         core.row_sums(self.start, self.ends, self.weights, sums, n_threads())
         return sums
+
+    def products(self, nodes: Iterable[int], X: NDArray[Any]) -> NDArray[np.float64]:
+        """Some rows of ``A X``, in float64; X has shape (n, k)."""
+        found = []
+        for i in nodes:
+            entries = slice(self.start[i], self.start[i + 1])
+            heat = X[self.ends[entries]].astype(np.float64)
+            weights = None if self.weights is None else self.weights[entries]
+            found.append(heat.sum(axis=0) if weights is None else weights @ heat)
+        return np.array(found, dtype=np.float64).reshape(-1, X.shape[1])
 
     def n_loops(self) -> int:
         """Number of nodes with a self loop."""

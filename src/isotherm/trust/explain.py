@@ -130,13 +130,7 @@ def shares_of(
     around = DirichletProblem(graph, held, values, leak=problem.leak)
     u = solve(around, tol=tol, solver=solver, engine=engine).temperatures[:, 0].astype(np.float64)
     u = np.nan_to_num(u, nan=0.0)  # of nodes that neither can reach
-    rows = graph.rows
-
-    def received(i: int) -> float:
-        entries = slice(rows.start[i], rows.start[i + 1])
-        weights = 1.0 if rows.weights is None else rows.weights[entries]
-        return float((weights * u[rows.ends[entries]]).sum())
-
-    rate = (1 + problem.leak) * graph.degrees[node] - received(node)
-    shares = np.array([received(i) for i in problem.boundary.tolist()]) / rate
+    received = graph.rows.products(held, u[:, np.newaxis])[:, 0]  # the node's own is the last
+    rate = (1 + problem.leak) * graph.degrees[node] - received[-1]
+    shares = received[:-1] / rate
     return Shares(node, problem.boundary, shares, u, rate, graph)

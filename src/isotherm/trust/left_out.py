@@ -109,13 +109,14 @@ def leave_one_out(
     """
     n_classes = temperatures.shape[1]
     places = np.arange(len(problem.boundary)) if some is None else np.asarray(some)
-    own = codes[places]
+    own, rows = codes[places], problem.graph.rows
     back, total = np.empty(len(places)), np.empty(len(places))
     for part, X in _responses(problem, places, tol=tol, solver=solver, engine=engine):
-        back[part] = _flows(problem, problem.boundary[places[part]], X)
+        own_column = zip(problem.boundary[places[part]], X.T, strict=True)
+        back[part] = [rows.products([i], x[:, np.newaxis])[0, 0] for i, x in own_column]
         total[part] = np.nansum(X, axis=0, dtype=np.float64)
     seeds = problem.boundary[places]
-    received = _products(problem, seeds, temperatures)
+    received = rows.products(seeds, temperatures)
     is_own = np.equal.outer(own, np.arange(n_classes))
     escape = (1 + problem.leak) * problem.graph.degrees[seeds] - back
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -166,29 +167,3 @@ def _responses(
         part = slice(first, min(first + at_once, len(places)))
         values = np.equal.outer(np.arange(len(problem.boundary)), places[part]).astype(np.float64)
         yield part, solve(problem.with_values(values), **how).temperatures
-
-
-def _flows(
-    problem: DirichletProblem, seeds: NDArray[np.intp], X: NDArray[Any]
-) -> NDArray[np.float64]:
-    """``Σ_j A_ij X_jk`` for the k-th seed i and its own column k."""
-    rows = problem.graph.rows
-    found = np.empty(len(seeds))
-    for k, i in enumerate(seeds):
-        entries = slice(rows.start[i], rows.start[i + 1])
-        heat = X[rows.ends[entries], k].astype(np.float64)
-        found[k] = heat.sum() if rows.weights is None else heat @ rows.weights[entries]
-    return found
-
-
-def _products(
-    problem: DirichletProblem, seeds: NDArray[np.intp], X: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Rows of ``A X``."""
-    rows = problem.graph.rows
-    found = np.empty((len(seeds), X.shape[1]))
-    for k, i in enumerate(seeds):
-        entries = slice(rows.start[i], rows.start[i + 1])
-        heat = X[rows.ends[entries]].astype(np.float64)
-        found[k] = heat.sum(axis=0) if rows.weights is None else rows.weights[entries] @ heat
-    return found
