@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from isotherm.labels import number_classes
+from isotherm.report.page import counted, short
 from isotherm.report.tables import grouped, mean_and_spread
 
 if TYPE_CHECKING:
@@ -81,16 +82,12 @@ def sample_table(
         label, right = classifier.labels_[i], classifier.labels_[i] == truth[i]
         cells = [f"{classifier.margins_[i]:.4f}", "yes" if classifier.certified_[i] else "no"]
         table.add_row(
-            _cut(str(classifier.names_[i]), max(12, width // 3)),
+            short(classifier.names_[i], max(12, width // 3)),
             str(label) if right else Text(f"{label} *", style="red"),
             str(truth[i]),
             *(cells if full else []),
         )
     return table
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def solution_line(solution: Solution) -> str:
@@ -119,18 +116,19 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
     merged = max(edges.n_rows - edges.n_empty - graph.n_edges, 0)
     counts = dict(zip(*np.unique(model.status_, return_counts=True), strict=True))
     lines = [
-        f"read {edges.name} ({reading_words(edges)}): {_many(graph.n_nodes, 'node')}, "
-        f"{_many(graph.n_edges, 'edge')}"
-        + (f", {_many(merged, 'duplicate')} merged" if merged else ""),
+        f"read {edges.name} ({reading_words(edges)}): {counted(graph.n_nodes, 'node')}, "
+        f"{counted(graph.n_edges, 'edge')}"
+        + (f", {counted(merged, 'duplicate')} merged" if merged else ""),
         (
             f"read {labels.name} ({reading_words(labels)}): "
-            f"{_many(counts.get('seed', 0), 'seed')} of {_many(len(model.classes_), 'class')}"
+            f"{counted(counts.get('seed', 0), 'seed')} of "
+            f"{counted(len(model.classes_), 'class', 'classes')}"
         ),
         *_selection_lines(model),
         solution_line(model.solution_),
-        f"labelled {_many(counts.get('predicted', 0) + counts.get('tie', 0), 'node')}, "
+        f"labelled {counted(counts.get('predicted', 0) + counts.get('tie', 0), 'node')}, "
         f"{float(model.certified_.mean()):.1%} of all labels proven"
-        + (f", {_many(counts['tie'], 'tie')}" if "tie" in counts else "")
+        + (f", {counted(counts['tie'], 'tie')}" if "tie" in counts else "")
         + (f", {counts['unreached']:,} unreached" if "unreached" in counts else ""),
     ]
     lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-")]
@@ -181,11 +179,6 @@ def reading_words(reading: Reading) -> str:
     return f"{reading.format}, columns {columns}" if columns else reading.format
 
 
-def _many(count: int, thing: str) -> str:
-    plural = thing + ("es" if thing.endswith("s") else "s")
-    return f"{count:,} {thing if count == 1 else plural}"
-
-
 def explanation_lines(why: Explanation, most: int, width: int) -> list[str]:
     """Where the temperatures of a node come from."""
     lines = [f"{why.node}: {why.label}", "", "share of each class"]
@@ -196,7 +189,7 @@ def explanation_lines(why: Explanation, most: int, width: int) -> list[str]:
         f"  {label!s:<{names}}  {share:.3f}  {'█' * round(share * room)}".rstrip()
         for label, share in ranked[:most]
     ]
-    lines += ["", f"from {_many(len(why.seeds), 'seed')}, the greatest shares"]
+    lines += ["", f"from {counted(len(why.seeds), 'seed')}, the greatest shares"]
     lines += [f"  {share:.3f}  {seed} ({label})" for seed, label, share in why.seeds[:most]]
     if why.paths:
         lines += ["", "paths that carry most heat"]
