@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isotherm import DirichletClassifier
-from isotherm.decision import DECISIONS, Means, probabilities, score_errors, scores
+from isotherm.decision import DECISIONS, Means, score_errors, scores
 from isotherm.errors import ParameterError
 from oracle import dense_temperatures, one_hot, random_graph, random_seeds
 
@@ -104,10 +104,3 @@ def test_threshold_at_the_mean_and_argmax_of_two_classes_agree(rng):
         classifier = DirichletClassifier().fit(graph, labels)
         sure = (classifier.status_ == "predicted") & (np.abs(warm - np.nanmean(warm)) > 1e-12)
         assert np.array_equal(classifier.labels_[sure], expected[sure])
-
-
-def test_probabilities_sum_to_one_and_keep_the_order(rng):
-    S = rng.normal(size=(50, 4)) * 1e3
-    P = probabilities(S, spread=200.0)
-    assert np.allclose(P.sum(axis=1), 1)
-    assert np.array_equal(P.argsort(axis=1), S.argsort(axis=1))

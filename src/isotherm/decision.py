@@ -182,20 +182,6 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
     )
 
 
-def probabilities(scores: NDArray[np.float64], spread: float) -> NDArray[np.float64]:
-    """Scores → numbers that sum to 1 in each row and keep its order: a softmax.
-
-    Parameters
-    ----------
-    scores : array of shape (n, K)
-    spread : float
-        The unit in which scores are measured.
-    """
-    powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / spread)
-    share: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return share
-
-
 def _within(means: Means, errors: Means, sign: int) -> Means:
     return Means(
         np.clip(means.all + sign * errors.all, 0.0, 1.0),

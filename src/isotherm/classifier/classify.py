@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE
+from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, depth_of_caller
+from isotherm.classifier.seeds import read_seeds
 from isotherm.classifier.trusted import AUTO, Trusted
 from isotherm.classifier.verdict import Verdict, excess, judge
-from isotherm.decision import choose_decision, probabilities, scores, winners
+from isotherm.decision import choose_decision, scores, winners
 from isotherm.dirichlet import DirichletProblem
-from isotherm.errors import ParameterError
+from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
-from isotherm.labels import UNKNOWN, decode_labels, encode_labels, number_classes
+from isotherm.labels import UNKNOWN, decode_labels, number_classes
 from isotherm.solvers import Warm
 
 if TYPE_CHECKING:
@@ -85,6 +88,8 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         nodes that abstain, whose label no solving could change.
     selection_ : Selection
         The decision and the leak used, and what was compared to choose them.
+    calibration_ : Calibration
+        How scores become probabilities; found when first asked for.
     solution_ : Solution
     n_iter_ : int
 
@@ -127,14 +132,19 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         self.unreached = unreached
         self.warm_start = warm_start
 
-    def fit(self, graph: Any, labels: Any) -> Self:
+    def fit(self, graph: Any, labels: Any, confidence: Any = None) -> Self:
         """Find the labels of all nodes.
 
         Parameters
         ----------
         graph : Graph, square matrix, networkx or igraph graph
-        labels : array of shape (n,), or mapping or pandas Series {node: label}
-            −1, None or NaN where unknown.
+        labels : array of shape (n,) or (n, K), or mapping or pandas Series {node: label}
+            −1, None or NaN where unknown. A label may be a distribution {label: share}; the rows
+            of a matrix are distributions over classes 0 … K − 1, NaN where unknown.
+        confidence : number, array of shape (n,) or mapping {node: number}, optional
+            How sure a label is, above 0 and up to 1. Below 1 a node is not held at its label but
+            takes it as so large a part of its temperature, the rest coming from its neighbours; it
+            counts as predicted and may get another label. See `isotherm.classifier.seeds`.
 
         Raises
         ------
@@ -143,6 +153,8 @@ class DirichletClassifier(ClassifierMixin, Trusted):
 
         Warns
         -----
+        IsothermWarning
+            If there are too few labels to go by, once and with all reasons.
         sklearn.exceptions.ConvergenceWarning
             If temperatures could not be proven to `tol`.
         """
@@ -151,35 +163,45 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         if self.stop not in STOPS:
             raise ParameterError.unknown("stop", self.stop, STOPS)
         graph = Graph.from_any(graph)
-        seeds, numbers, classes = _seeds(labels, graph)
-        # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
-        values = np.equal.outer(numbers, np.arange(len(classes)))
+        n = graph.n_nodes
+        seeds = read_seeds(labels, graph, confidence)
+        bound, ends = seeds.bind(graph)
         leak = 0.0 if self.leak == AUTO else self.leak
-        problem = DirichletProblem(graph, seeds, values, leak=leak)
-        self.selection_ = self._select(problem, numbers)
+        problem = DirichletProblem(bound, ends, seeds.values, leak=leak)
+        self.selection_, self._sample = self._select(problem, seeds.codes, n)
         decision = self.selection_.decision
         problem = problem.with_leak(self.selection_.leak)
 
-        rule: dict[str, Any] = {"decision": decision, "tol": self.tol}
+        rule: dict[str, Any] = {"decision": decision, "tol": self.tol, "shares": seeds.shares}
+        held = slice(seeds.n_held)
 
         def codes() -> NDArray[np.intp]:  # made when needed: room is short during a solve
-            whole = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
-            whole[seeds] = numbers
+            whole = np.full(n, UNKNOWN, dtype=np.intp)
+            whole[seeds.nodes[held]] = seeds.codes[held]
             return whole
 
         def unsettled(X: NDArray[Any], certificate: Certificate) -> float:
-            T = self._with_unreached(X, problem.is_unreached)
-            return excess(T, certificate, codes(), **rule)
+            T = self._with_unreached(X[:n], problem.is_unreached[:n])
+            own = replace(certificate, nodes=certificate.nodes[:n])
+            return excess(T, own, codes(), **rule)
 
-        stop_early = unsettled if self.stop == "labels" else None
-        solution = self._solve(problem, excess=stop_early, warm=self._warm(graph, classes))
+        solution = self._solve(
+            problem,
+            excess=unsettled if self.stop == "labels" else None,
+            warm=self._warm(graph, seeds.classes) if bound is graph else None,
+        )
+        if bound is not graph:
+            solution = solution.of_first(n)
         self._record(graph, solution, problem.leak)
-        self._decision = decision
-        self._problem, self._seed_codes = problem, numbers
-        self.classes_ = classes
+        self._decision, self._problem, self._seeds = decision, problem, seeds
+        self.classes_ = seeds.classes
         self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
         known = codes()
         self._keep(judge(self.temperatures_, solution.certificate, known, **rule), known)
+        doubts = self._doubts()
+        if doubts:
+            warnings.warn("few labels: " + "; ".join(doubts), IsothermWarning,
+                          stacklevel=depth_of_caller())  # fmt: skip
         return self
 
     def _warm(self, graph: Graph, classes: NDArray[Any]) -> Warm | None:
@@ -201,7 +223,7 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         few = np.min_scalar_type(-len(self.classes_) - 1)  # enough for −1 … K − 1
         self._codes = verdict.codes.astype(few)
         self._labels: NDArray[Any] | None = None
-        self._spread: float | None = None
+        self._calibrated = None
         self._status = np.full(len(seed_codes), STATUS.index(PREDICTED), dtype=np.int8)
         self._status[verdict.tied] = STATUS.index(TIE)
         self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)
@@ -246,10 +268,13 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         return decode_labels(winners(self._new_scores(rows)), self.classes_)
 
     def predict_proba(self, rows: Any = None) -> NDArray[np.float64]:
-        """Probabilities of the classes, ordered like the scores; not calibrated.
+        """Probabilities of the classes, calibrated on what seeds get when they are left out.
 
-        A softmax of the scores in units of their spread over the predicted nodes. At nodes no
-        heat reaches: the shares of the classes among the seeds.
+        Of labels said to have probability 0.8, about four in five are right; see
+        `isotherm.trust.calibrate`. The first call leaves seeds out, up to 300 of them, and takes
+        its time. Seeds have what is known of them; nodes no heat reaches the shares of the classes
+        among the seeds. The label of a node is by its scores: where another class is more probable,
+        the label is one to look at.
 
         Parameters
         ----------
@@ -258,21 +283,22 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         """
         check_is_fitted(self, "temperatures_")
         S = self.scores_ if rows is None else self._new_scores(rows)
-        P = probabilities(S, self._unit())
+        P = self.calibration_(S)
         P[np.isnan(S[:, 0])] = self._means.seed_share
+        if rows is None:
+            held = slice(self._seeds.n_held)
+            P[self._seeds.nodes[held]] = self._seeds.values[held]
         return P
 
-    def _unit(self) -> float:
-        """The spread of the scores of predicted nodes, in which probabilities measure them."""
-        if self._spread is None:
-            predicted = self._status == STATUS.index(PREDICTED)
-            total, count = 0.0, 0
-            for rows in slices(len(predicted)):
-                S = self.some_scores(rows)[predicted[rows]]
-                total += float(((S - S.mean(axis=1, keepdims=True)) ** 2).sum())
-                count += S.size
-            self._spread = math.sqrt(total / count) if total > 0 else 1.0
-        return self._spread
+    def _spread(self) -> float:
+        """The spread of the scores of predicted nodes."""
+        predicted = self._status == STATUS.index(PREDICTED)
+        total, count = 0.0, 0
+        for rows in slices(len(predicted)):
+            S = self.some_scores(rows)[predicted[rows]]
+            total += float(((S - S.mean(axis=1, keepdims=True)) ** 2).sum())
+            count += S.size
+        return math.sqrt(total / count) if total > 0 else 1.0
 
     # --- some rows at a time, for files and reports ---------------------------------------------
 
@@ -282,17 +308,20 @@ class DirichletClassifier(ClassifierMixin, Trusted):
 
     def certainty(self, rows: slice) -> NDArray[np.float64]:
         """Of some nodes: the probability of the label, 1 at seeds; NaN where there is no label."""
-        P: NDArray[np.float64] = probabilities(self.some_scores(rows), self._unit()).max(axis=1)
-        P[self._status[rows] == STATUS.index(SEED)] = 1.0
-        return P
+        codes = self._codes[rows].astype(np.intp)
+        P: NDArray[np.float64] = self.calibration_(self.some_scores(rows))
+        found = P[np.arange(len(P)), codes]
+        found[self._status[rows] == STATUS.index(SEED)] = 1.0
+        found[codes == UNKNOWN] = np.nan
+        return found
 
     def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         """Of some nodes: the scores of the classes."""
         return np.asarray(scores(self.temperatures_[rows], self._means, self._decision))
 
-    def fit_predict(self, graph: Any, labels: Any) -> NDArray[Any]:
+    def fit_predict(self, graph: Any, labels: Any, confidence: Any = None) -> NDArray[Any]:
         """Labels of all nodes; see `fit`."""
-        return self.fit(graph, labels).predict()
+        return self.fit(graph, labels, confidence).predict()
 
     def score(self, rows: Any, labels: Any, sample_weight: Any = None) -> float:
         """Accuracy on new nodes; those whose label is unknown (−1, None, NaN) do not count."""
@@ -309,10 +338,3 @@ class DirichletClassifier(ClassifierMixin, Trusted):
 def slices(n: int) -> Iterator[slice]:
     """All of n rows, some at a time."""
     return (slice(first, min(first + ROWS, n)) for first in range(0, n, ROWS))
-
-
-def _seeds(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]]:
-    """Positions of the seeds, the class number of each, and the classes."""
-    codes, classes = encode_labels(labels, graph)
-    seeds = np.flatnonzero(codes != UNKNOWN)
-    return seeds, codes[seeds], classes

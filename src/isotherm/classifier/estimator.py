@@ -85,7 +85,7 @@ class DirichletEstimator(BaseEstimator):
                 warm=warm,
             )
         except NotConverged as failure:
-            warnings.warn(str(failure), ConvergenceWarning, stacklevel=_depth_of_caller())
+            warnings.warn(str(failure), ConvergenceWarning, stacklevel=depth_of_caller())
             return failure.solution
 
     def _record(self, graph: Graph, solution: Solution, leak: float) -> None:
@@ -142,7 +142,7 @@ class DirichletEstimator(BaseEstimator):
         return np.asarray(extended, dtype=np.float64)
 
 
-def _depth_of_caller() -> int:
+def depth_of_caller() -> int:
     """How far up the stack the first caller outside this package is; warnings point there."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("isotherm."):

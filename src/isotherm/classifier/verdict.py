@@ -63,6 +63,7 @@ def judge(
     *,
     decision: str,
     tol: float,
+    shares: NDArray[np.float64] | None = None,
 ) -> Verdict:
     """Apply a decision (lines 9 and 12 of Algorithm 1) and find what it proves.
 
@@ -77,8 +78,10 @@ def judge(
     decision : str
     tol : float
         The accuracy asked of temperatures.
+    shares : array of shape (K,), optional
+        Of the classes among the seeds; by default as `seed_codes` has them.
     """
-    means, rule = _rule(temperatures, certificate, seed_codes, decision, tol)
+    means, rule = _rule(temperatures, certificate, seed_codes, decision, tol, shares)
     n = len(temperatures)
     codes, margins = np.empty(n, dtype=np.intp), np.empty(n)
     certified, tied = np.empty(n, dtype=bool), np.empty(n, dtype=bool)
@@ -94,6 +97,7 @@ def excess(
     *,
     decision: str,
     tol: float,
+    shares: NDArray[np.float64] | None = None,
 ) -> float:
     """The `excess` of a verdict alone; arguments as in `judge`.
 
@@ -106,9 +110,9 @@ def excess(
     for some in samples:
         T, codes = np.ascontiguousarray(temperatures[some]), np.ascontiguousarray(seed_codes[some])
         part = replace(certificate, nodes=np.ascontiguousarray(certificate.nodes[some]))
-        if not (codes >= 0).any():
+        if shares is None and not (codes >= 0).any():
             continue
-        _, rule = _rule(T, part, codes, decision, tol)
+        _, rule = _rule(T, part, codes, decision, tol, shares)
         found = _judge_all(T, codes, rule, None)
         if found > 1:
             break
@@ -121,8 +125,9 @@ def _rule(
     seed_codes: NDArray[np.intp],
     decision: str,
     tol: float,
+    shares: NDArray[np.float64] | None,
 ) -> tuple[Means, _Rule]:
-    means, mean_errors = mean_temperatures(T, certificate, seed_codes)
+    means, mean_errors = mean_temperatures(T, certificate, seed_codes, shares)
     shift, scale = shift_and_scale(means, decision)
     errors = score_errors(means, mean_errors, decision)
     mean_error = float(max(mean_errors.all.max(), mean_errors.free.max()))
@@ -211,12 +216,17 @@ def _judge_rows(
 
 
 def mean_temperatures(
-    temperatures: NDArray[Any], certificate: Certificate, seed_codes: NDArray[np.intp]
+    temperatures: NDArray[Any],
+    certificate: Certificate,
+    seed_codes: NDArray[np.intp],
+    shares: NDArray[np.float64] | None = None,
 ) -> tuple[Means, Means]:
     """The means that decisions look at, and bounds on their errors; arguments as in `judge`."""
     n, n_classes = temperatures.shape
     sums, errors, counts = sum_up(temperatures, certificate.nodes, seed_codes)
-    share = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
+    if shares is None:
+        counted = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
+        shares = counted / counted.sum()
     means = sums / np.maximum(counts, 1)[:, np.newaxis]
     rounding = n * UNIT_ROUNDOFF
 
@@ -226,7 +236,7 @@ def mean_temperatures(
         return np.asarray(exact * (1 + 2 * rounding) + rounding * means[among])
 
     return (
-        Means(means[0], means[1], share / share.sum()),
+        Means(means[0], means[1], shares),
         Means(error(0), error(1), np.zeros(n_classes)),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,16 @@ class Solution:
     def residual(self) -> float:
         """Greatest imbalance of heat at a free node, relative to its degree."""
         return self.certificate.residual
+
+    def of_first(self, n: int) -> Solution:
+        """The same of the first n nodes only."""
+        certificate = replace(self.certificate, nodes=self.certificate.nodes[:n])
+        return replace(
+            self,
+            temperatures=self.temperatures[:n],
+            certificate=certificate,
+            unreached=self.unreached[:n],
+        )
 
     def __repr__(self) -> str:
         n, k = self.temperatures.shape

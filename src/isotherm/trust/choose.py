@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAKS = (0.0, 0.01, 0.03, 0.1, 0.3)
-MOST_SEEDS = 300  # left out, drawn at random where there are more
 FEWEST_SEEDS = 10  # that can be judged, or the paper's choice stays
 RESAMPLES = 200
 ERRORS = 1.0  # standard errors by which a candidate must be better

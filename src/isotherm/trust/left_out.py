@@ -2,12 +2,19 @@
 
 Let g be the temperatures when seed i alone is hot, ``c = Σ_j A_ij g_j`` (i itself included where it
 has a self loop) and ``Γ = Σ_j g_j``. Temperatures are linear in those of the boundary: freeing seed
-i adds ``(T'_i − T_i) g`` to all of them, and the balance of heat at i gives::
+i, held at y, adds ``(T'_i − y) g`` to all of them, and the balance of heat at i gives::
 
-    T'_i(k) = ((A T_k)_i − [y_i = k] c) / ((1 + τ) d_i − c)
-    mean'_k = mean_k + (T'_i(k) − [y_i = k]) Γ / n
+    T'_i(k) = ((A T_k)_i − y_k c) / ((1 + τ) d_i − c)
+    mean'_k = mean_k + (T'_i(k) − y_k) Γ / n
 
-One column per seed, all against the same operator.
+One column per seed, all against the same operator. A seed that is not held but tied to its class
+(see `isotherm.classifier.seeds`) is left out by cutting the tie, of weight a. Its node is then free
+of it, and by the formula of Sherman and Morrison, g being the response to the tie's far end::
+
+    T'_i(k) = ((A T_k) − y_k c) / (a − (1 + τ) c),   c = a g_i
+    mean'_k = mean_k + ((1 + τ) T'_i(k) − y_k) Γ / n
+
+Where even a sample of the seeds would take too many columns some are left out together.
 """
 
 from __future__ import annotations
@@ -18,20 +25,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.decision import Means, scores
+from isotherm.dirichlet import DirichletProblem
 from isotherm.labels import UNKNOWN
-from isotherm.solvers import solve
+from isotherm.solvers import Warm, solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.operator import Engine
-    from isotherm.solvers.method import Solver
-
-COLUMNS = 128  # seeds solved for at once, on a graph that is not large
+COLUMNS = 255  # seeds solved for at once, on a graph that is not large
 ROOM = 1 << 26  # temperatures that there is room for
+MOST_SEEDS = 300  # of a sample
+FEW_SEEDS = 63  # of a sample of a large graph
+LARGE = 3_000_000  # entries of the adjacency matrix
+TOGETHER = 0.1  # of the seeds, at the most, are left out at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +48,8 @@ class LeftOut:
 
     Attributes
     ----------
-    seeds : int array of shape (m,)
-        Positions of the nodes.
+    places : int array of shape (m,)
+        Which seeds, by their place in the boundary.
     codes : int array of shape (m,)
         Their classes.
     temperatures : array of shape (m, K)
@@ -52,7 +60,7 @@ class LeftOut:
         Whether a seed is the only one of its class, which then cannot be found.
     """
 
-    seeds: NDArray[np.intp]
+    places: NDArray[np.intp]
     codes: NDArray[np.intp]
     temperatures: NDArray[np.float64]
     means: Means
@@ -66,7 +74,7 @@ class LeftOut:
                 Means(self.means.all[i], self.means.free[i], self.means.seed_share[i]),
                 decision,
             )[0]
-            for i in range(len(self.seeds))
+            for i in range(len(self.places))
         ]
         S = np.array(rows, dtype=np.float64).reshape(self.temperatures.shape)
         S[self.means.seed_share == 0] = -np.inf
@@ -75,8 +83,12 @@ class LeftOut:
     def labels(self, decision: str) -> NDArray[np.intp]:
         """The class that each seed would get; −1 where it would get none."""
         S = self.scores(decision)
-        has = ~np.isnan(self.temperatures[:, 0])
-        return np.where(has, np.nan_to_num(S, nan=-np.inf).argmax(axis=1), UNKNOWN)
+        return np.where(self.reached, np.nan_to_num(S, nan=-np.inf).argmax(axis=1), UNKNOWN)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Whether heat reaches a seed once it is free."""
+        return ~np.isnan(self.temperatures[:, 0])
 
 
 def leave_one_out(
@@ -86,9 +98,7 @@ def leave_one_out(
     *,
     n_counted: int,
     some: NDArray[np.intp] | None = None,
-    tol: float = 1e-6,
-    solver: str | Solver = "auto",
-    engine: str | Engine = "auto",
+    **how: Any,
 ) -> LeftOut:
     """Free each seed in turn.
 
@@ -97,38 +107,144 @@ def leave_one_out(
     problem : DirichletProblem
         Whose boundary is the seeds, a column for each class.
     temperatures : array of shape (n, K)
-        Its solution.
+        Its solution, without the far ends of ties, which come last.
     codes : int array of shape (s,)
         The class of each seed, in the order of the boundary.
     n_counted : int
         Nodes over which means are taken: those that heat reaches, or all.
     some : int array, optional
         Which seeds to free, by their place in the boundary; by default all.
-    tol, solver, engine
-        Of the solves, see `isotherm.solve_dirichlet`.
+    **how
+        Tolerance, solver and engine of the solves, see `isotherm.solve_dirichlet`.
     """
-    n_classes = temperatures.shape[1]
+    n = len(temperatures)
     places = np.arange(len(problem.boundary)) if some is None else np.asarray(some)
-    own, rows = codes[places], problem.graph.rows
+    rows, ends = problem.graph.rows, problem.boundary[places]
     back, total = np.empty(len(places)), np.empty(len(places))
-    for part, X in _responses(problem, places, tol=tol, solver=solver, engine=engine):
-        own_column = zip(problem.boundary[places[part]], X.T, strict=True)
+    for part, X in _responses(problem, places, **how):
+        own_column = zip(ends[part], X.T, strict=True)
         back[part] = [rows.products([i], x[:, np.newaxis])[0, 0] for i, x in own_column]
-        total[part] = np.nansum(X, axis=0, dtype=np.float64)
-    seeds = problem.boundary[places]
-    received = rows.products(seeds, temperatures)
-    is_own = np.equal.outer(own, np.arange(n_classes))
-    escape = (1 + problem.leak) * problem.graph.degrees[seeds] - back
+        total[part] = np.nansum(X[:n], axis=0, dtype=np.float64)
+    received, Y = rows.products(ends, temperatures), problem.values[places]
+    loss, tied = 1 + problem.leak, ends >= n
+    escape = problem.graph.degrees[ends] * np.where(tied, 1, loss) - back * np.where(tied, loss, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        T = (received - is_own * back[:, np.newaxis]) / escape[:, np.newaxis]
+        T = (received - Y * back[:, np.newaxis]) / escape[:, np.newaxis]
     T[_alone(problem)[places]] = np.nan
-    return LeftOut(
-        seeds,
-        own,
-        T,
-        _means(temperatures, codes, T, is_own, total, n_counted),
-        np.bincount(codes, minlength=n_classes)[own] == 1,
+    change = np.nan_to_num(np.where(tied, loss, 1)[:, np.newaxis] * T - Y, nan=0.0)
+    sums = np.nansum(temperatures, axis=0, dtype=np.float64) + change * total[:, np.newaxis]
+    return _left_out(problem, n, places, codes, T, sums, n_counted, together=False)
+
+
+def leave_some_out(
+    problem: DirichletProblem,
+    temperatures: NDArray[Any],
+    codes: NDArray[np.intp],
+    some: NDArray[np.intp],
+    *,
+    n_counted: int,
+    **how: Any,
+) -> LeftOut:
+    """Free some seeds at once, in one solve: each misses the others, too, and fares a bit worse.
+
+    Parameters
+    ----------
+    problem, temperatures, codes, n_counted
+        See `leave_one_out`.
+    some : int array
+        Which seeds to free; others must be left in each component.
+    **how
+        See `leave_one_out`.
+    """
+    n, rows = len(temperatures), problem.graph.rows
+    kept = np.ones(len(problem.boundary), dtype=bool)
+    kept[some] = False
+    fewer = DirichletProblem(
+        problem.graph, problem.boundary[kept], problem.values[kept], leak=problem.leak
     )
+    warm = Warm(temperatures) if n == problem.graph.n_nodes else None
+    T = solve(fewer, warm=warm, **how).temperatures[:n]
+    ends = problem.boundary[some]
+    own = np.array([i if i < n else rows.ends[rows.start[i]] for i in ends.tolist()], dtype=np.intp)
+    sums = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
+    return _left_out(
+        problem, n, some, codes, T[own].astype(np.float64), sums, n_counted, together=True
+    )
+
+
+def leave_sample_out(
+    problem: DirichletProblem,
+    temperatures: NDArray[Any],
+    codes: NDArray[np.intp],
+    *,
+    n_counted: int,
+    **how: Any,
+) -> LeftOut:
+    """Enough seeds to judge by, at a bounded price; always the same ones.
+
+    One at a time, up to 300 of them, or 63 where the graph is large. Where there are so many seeds
+    that a tenth of them makes a larger sample, these are left out together. Arguments as in
+    `leave_one_out`.
+    """
+    n_seeds, n_classes = len(codes), problem.n_columns
+    rng = np.random.default_rng(0)
+    large = len(problem.graph.rows.ends) > LARGE
+    most = FEW_SEEDS if large else MOST_SEEDS
+    if large and n_seeds * TOGETHER > most:
+        spared = np.unique(
+            np.concatenate([_first_of_each(problem.graph.components[problem.boundary]),
+                            _first_of_each(codes)])
+        )  # fmt: skip
+        others = np.setdiff1d(np.arange(n_seeds), spared, assume_unique=True)
+        count = min(len(others), int(n_seeds * TOGETHER), n_classes * MOST_SEEDS)
+        some = np.sort(rng.choice(others, count, replace=False))
+        if count > most:
+            return leave_some_out(problem, temperatures, codes, some, n_counted=n_counted, **how)
+    # The only seed of a class cannot be found again.
+    findable = np.flatnonzero(np.bincount(codes, minlength=n_classes)[codes] > 1)
+    some = findable if len(findable) <= most else np.sort(rng.choice(findable, most, replace=False))
+    return leave_one_out(problem, temperatures, codes, n_counted=n_counted, some=some, **how)
+
+
+def _left_out(
+    problem: DirichletProblem,
+    n: int,
+    places: NDArray[np.intp],
+    codes: NDArray[np.intp],
+    T: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    n_counted: int,
+    *,
+    together: bool,
+) -> LeftOut:
+    """With what decisions look at: the means over all nodes, over free ones, and seeds left."""
+    Y, held = problem.values, (problem.boundary < n)[:, np.newaxis]
+
+    def gone(of_each: NDArray[Any]) -> NDArray[Any]:
+        some: NDArray[Any] = of_each[places]
+        return some.sum(axis=0, keepdims=True) if together else some
+
+    n_free = n_counted - held.sum() + gone(held)
+    heat = (Y * held).sum(axis=0) - gone(Y * held)
+    has_left = (Y > 0).sum(axis=0) > gone(Y > 0)
+    left = np.where(has_left, Y.sum(axis=0) - gone(Y), 0.0)
+    means = Means(
+        *(
+            np.broadcast_to(each, T.shape)
+            for each in (
+                sums / n_counted,
+                (sums - heat) / np.maximum(n_free, 1),
+                left / np.maximum(left.sum(axis=-1, keepdims=True), 1e-300),
+            )
+        )
+    )
+    own = codes[places]
+    is_last = means.seed_share[np.arange(len(places)), own] == 0
+    return LeftOut(places, own, T, means, is_last)
+
+
+def _first_of_each(numbers: NDArray[Any]) -> NDArray[np.intp]:
+    return np.unique(numbers, return_index=True)[1]
 
 
 def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
@@ -137,32 +253,11 @@ def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
     return np.asarray(np.bincount(part)[part] == 1)
 
 
-def _means(
-    temperatures: NDArray[Any],
-    codes: NDArray[np.intp],
-    T: NDArray[np.float64],
-    is_own: NDArray[np.bool_],
-    total: NDArray[np.float64],
-    n_counted: int,
-) -> Means:
-    """What decisions look at, for each seed left out."""
-    n_classes = temperatures.shape[1]
-    sums = np.nansum(temperatures, axis=0, dtype=np.float64)
-    change = np.nan_to_num(T - is_own, nan=0.0) * total[:, np.newaxis]
-    left = np.bincount(codes, minlength=n_classes) - is_own  # seeds of each class
-    n_free = n_counted - len(codes) + 1
-    return Means(
-        (sums + change) / n_counted,
-        (sums + change - left) / n_free,
-        left / np.maximum(left.sum(axis=1, keepdims=True), 1),
-    )
-
-
 def _responses(
     problem: DirichletProblem, places: NDArray[np.intp], **how: Any
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Temperatures when one seed alone is hot, some seeds at a time."""
-    at_once = min(COLUMNS, max(16, ROOM // problem.graph.n_nodes // 16 * 16))
+    at_once = min(COLUMNS, max(15, ROOM // problem.graph.n_nodes // 16 * 16 - 1))
     for first in range(0, len(places), at_once):
         part = slice(first, min(first + at_once, len(places)))
         values = np.equal.outer(np.arange(len(problem.boundary)), places[part]).astype(np.float64)

@@ -1,0 +1,63 @@
+"""Whether there are labels enough to go by, said in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEWEST = 10  # seeds left out from which chance can be told
+LISTED = 3  # classes named
+
+
+def lonely(codes: NDArray[np.intp], classes: NDArray[Any]) -> str | None:
+    """Classes that have but one seed."""
+    alone = np.flatnonzero(np.bincount(codes, minlength=len(classes)) == 1)
+    if len(alone) == 0:
+        return None
+    names = ", ".join(repr(name) for name in classes[alone[:LISTED]].tolist())
+    names += ", …" if len(alone) > LISTED else ""
+    if len(alone) == 1:
+        return f"class {names} has one seed: nothing can tell whether that one is typical"
+    return (
+        f"{len(alone)} classes have one seed each ({names}): nothing can tell whether it is typical"
+    )
+
+
+def collapsed(warmest: NDArray[np.intp], classes: NDArray[Any], decision: str) -> str | None:
+    """Free nodes that are all warmest in the same class."""
+    if len(warmest) < 2 or (warmest != warmest[0]).any():
+        return None
+    (name,) = classes[warmest[:1]].tolist()
+    what = f"all free nodes are warmest in class {name!r}"
+    if decision == "plain":
+        return f"{what}, so that the plain decision gives all of them this label; try 'centered'"
+    return f"{what}: the plain decision would give all of them this label"
+
+
+def no_better_than_chance(truth: NDArray[np.intp], found: NDArray[np.intp]) -> str | None:
+    """Seeds that, left out, get their own label back no more often than by chance.
+
+    Chance is what the same labels would reach if they were dealt out at random; one standard
+    error above it is no better.
+    """
+    m = len(truth)
+    if m < FEWEST:
+        return None
+    most = max(truth.max(), found.max()) + 1
+    asked, given = (
+        np.bincount(truth, minlength=most),
+        np.bincount(found[found >= 0], minlength=most),
+    )
+    chance = float(asked @ given) / m**2
+    right = int(np.count_nonzero(truth == found))
+    if right > m * chance + math.sqrt(m * chance * (1 - chance)):
+        return None
+    return (
+        f"left out one at a time, {right} of {m} seeds get their label back, no more than "
+        f"by chance ({m * chance:.1f}): the graph may not know about these labels"
+    )

@@ -1,0 +1,135 @@
+"""Probabilities against how often labels are right."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from isotherm import BlockModel, DirichletClassifier, Graph
+from isotherm.trust import calibrate as module
+from isotherm.trust.calibrate import Calibration, calibrate, calibration_error, reliability
+from isotherm.trust.left_out import leave_one_out, leave_sample_out, leave_some_out
+
+
+def drawn(rng, m, K=3):
+    """Scores and classes drawn with the probabilities that a map gives them."""
+    true = Calibration(2.0, 0.7, np.array([3.0, 2.0, 2.5])[:K], np.array([0.3, -0.2, 0.0])[:K], 0)
+    S = rng.standard_cauchy((m, K))
+    P = true(S)
+    return true, S, (P.cumsum(axis=1) < rng.random((m, 1))).sum(axis=1)
+
+
+def test_the_map_that_made_the_classes_is_found_again(rng):
+    true, S, codes = drawn(rng, 20_000)
+    found = calibrate(S, codes, 2.0)
+    assert np.abs(found(S) - true(S)).mean() < 0.01
+    assert found.n_judged == 20_000
+
+
+def test_few_seeds_leave_the_classes_alike_and_many_do_not(rng):
+    _, S, codes = drawn(rng, 5_000)
+    apart = [np.ptp(np.log(calibrate(S[:m], codes[:m], 2.0).scales)) for m in (10, 5_000)]
+    assert apart[0] < 0.2 < 0.3 < apart[1]  # log 1.5 is the truth
+
+
+def test_no_seed_leaves_the_prior():
+    found = calibrate(np.zeros((0, 3)), np.zeros(0, dtype=int), 0.5)
+    assert (found.bend, found.scales.tolist(), found.offsets.tolist()) == (1, [1] * 3, [0] * 3)
+
+
+def test_it_is_the_top_of_the_posterior(rng, monkeypatch):
+    seen = {}
+
+    def remember(loss, start, **how):
+        seen["loss"] = loss
+        found = seen["minimize"](loss, start, **how)
+        seen["at"] = found.x
+        return found
+
+    seen["minimize"] = module.minimize
+    monkeypatch.setattr(module, "minimize", remember)
+    _, S, codes = drawn(rng, 200)
+    calibrate(S, codes, 1.0)
+    theta = rng.normal(size=8)
+    numeric = approx_fprime(theta, lambda t: seen["loss"](t)[0], 1e-6)
+    assert np.allclose(seen["loss"](theta)[1], numeric, rtol=1e-3, atol=1e-3)
+    assert np.abs(seen["loss"](seen["at"])[1]).max() < 0.05
+
+
+def test_huge_scores_are_no_trouble():
+    found = calibrate(np.array([[1e200, -1e200], [0, 1.0]]), np.array([0, 1]), 1e-3)
+    assert np.isfinite(found(np.array([[1e300, -1e300], [0, 0]]))).all()
+
+
+def test_the_calibration_error_is_what_it_says():
+    said = np.array([0.95] * 10 + [0.55] * 10)
+    right = np.array([True] * 9 + [False] + [True] * 3 + [False] * 7)
+    assert calibration_error(said, right, bins=10) == pytest.approx((0.05 + 0.25) / 2)
+    assert [each.n_labels for each in reliability(said, right, 10)] == [10, 10]
+    assert calibration_error(np.array([1.0]), np.array([True])) == 0
+
+
+def test_probabilities_of_a_block_model_mean_what_they_say():
+    graph, truth = BlockModel([700, 500, 800], 0.012, 0.003).sample(np.random.default_rng(1))
+    known = np.full(2000, -1)
+    known[:: 2000 // 160] = truth[:: 2000 // 160]
+    model = DirichletClassifier(tol=1e-5).fit(graph, known)
+    free = model.status_ == "predicted"
+    P = model.certainty(slice(None))[free]
+    error = calibration_error(P, (model.labels_ == truth)[free])
+    assert error < 0.06
+    assert error < calibration_error(np.full(free.sum(), 0.99), (model.labels_ == truth)[free])
+
+
+def test_seeds_left_out_together_are_a_fit_without_them(rng):
+    graph, truth = BlockModel([60, 60], 0.2, 0.05).sample(rng)
+    known = np.full(120, -1)
+    known[::4] = truth[::4]
+    model = DirichletClassifier("partial", tol=1e-9).fit(graph, known)
+    some = np.array([2, 9, 20])
+    how = {"n_counted": 120, "tol": 1e-9}
+    left = leave_some_out(model._problem, model.temperatures_, model._seeds.codes, some, **how)
+    nodes = model._seeds.nodes[some]
+    without = known.copy()
+    without[nodes] = -1
+    again = DirichletClassifier("partial", tol=1e-9).fit(graph, without)
+    assert np.allclose(left.temperatures, again.temperatures_[nodes])
+    for decision in ("partial", "mass", "centered"):
+        again = DirichletClassifier(decision, tol=1e-9).fit(graph, without)
+        assert np.allclose(left.scores(decision), again.scores_[nodes])
+
+
+def test_a_large_graph_is_sampled_at_a_bounded_price(rng, monkeypatch):
+    from isotherm.trust import left_out
+
+    graph, truth = BlockModel([150, 150], 0.1, 0.02).sample(rng)
+    model = DirichletClassifier().fit(graph, np.where(np.arange(300) % 3 == 0, truth, -1))
+    given = (model._problem, model.temperatures_, model._seeds.codes)
+    how = {"n_counted": 300, "tol": 1e-6}
+    whole = leave_one_out(*given, **how)
+    assert np.array_equal(leave_sample_out(*given, **how).places, whole.places)
+    monkeypatch.setattr(left_out, "LARGE", 10)
+    few = leave_sample_out(*given, **how)
+    assert len(few.places) == left_out.FEW_SEEDS
+    assert np.allclose(few.temperatures, whole.temperatures[few.places])
+    monkeypatch.setattr(left_out, "FEW_SEEDS", 8)
+    together = leave_sample_out(*given, **how)
+    assert len(together.places) == 10
+    assert np.allclose(
+        together.temperatures,
+        leave_some_out(*given, together.places, **how).temperatures,
+    )
+
+
+def test_a_component_keeps_a_seed_when_some_are_left_out_together(monkeypatch):
+    from isotherm.trust import left_out
+
+    monkeypatch.setattr(left_out, "LARGE", 0)
+    monkeypatch.setattr(left_out, "FEW_SEEDS", 1)
+    monkeypatch.setattr(left_out, "TOGETHER", 0.9)
+    graph = Graph.from_edges(range(0, 40, 2), range(1, 40, 2))  # pairs
+    labels = dict.fromkeys(range(10), 0) | {20: 1, 21: 1, 22: 0}
+    model = DirichletClassifier().fit(graph, labels)
+    left = model._left_sample()
+    assert len(left.places) > 1
+    assert left.reached.all()
+    assert not left.is_last.any()

@@ -1,0 +1,90 @@
+"""The warning that there are few labels: when it comes, what it says, and when it does not come."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from isotherm import BlockModel, DirichletClassifier, Graph, IsothermWarning
+from isotherm.trust.guard import collapsed, lonely, no_better_than_chance
+
+
+def doubts_of(graph, labels, decision="centered", **how):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        DirichletClassifier(decision, **how).fit(graph, labels)
+    found = [str(one.message) for one in caught if issubclass(one.category, IsothermWarning)]
+    assert len(found) <= 1  # all in one
+    return found[0] if found else ""
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    return BlockModel([60, 60], 0.25, 0.02).sample(np.random.default_rng(3))
+
+
+def test_enough_good_labels_raise_no_doubt(blocks):
+    graph, truth = blocks
+    assert doubts_of(graph, np.where(np.arange(120) % 6 == 0, truth, -1)) == ""
+
+
+def test_a_class_with_one_seed_is_named(blocks):
+    graph, _ = blocks
+    said = doubts_of(graph, {0: "a", 1: "a", 100: "b"})
+    assert said.startswith("few labels: class 'b' has one seed")
+    assert "2 classes have one seed each ('a', 'b')" in doubts_of(graph, {0: "a", 100: "b"})
+    assert "5 classes have one seed each (0, 1, 2, …)" in doubts_of(
+        graph, {10 * k: k for k in range(5)}
+    )
+
+
+def test_a_plain_decision_that_gives_all_nodes_one_label_is_told():
+    star = Graph.from_edges([0] * 9 + [1, 1, 2], [*range(1, 10), 2, 3, 3])
+    labels = {0: "hub", 1: "leaf", 2: "leaf", 3: "hub"}
+    said = doubts_of(star, labels)
+    assert "all free nodes are warmest in class 'hub'" in said
+    assert "would give" in said
+    assert "try 'centered'" in doubts_of(star, labels, "plain")
+
+
+def test_labels_that_the_graph_does_not_know_are_told(blocks):
+    graph, _ = blocks
+    labels = np.full(120, -1)
+    labels[::4] = np.arange(30) // 2 % 2  # nothing to do with the blocks
+    said = doubts_of(graph, labels)
+    assert "no more than by chance" in said
+    assert "of 30 seeds" in said
+
+
+def test_one_class_is_no_reason_for_doubt():
+    assert doubts_of(Graph.from_edges([0, 1], [1, 2]), {0: "only"}) == ""
+
+
+def test_a_large_problem_is_not_slowed_down(blocks, monkeypatch):
+    from isotherm.classifier import trusted
+
+    graph, _ = blocks
+    labels = np.full(120, -1)
+    labels[::4] = np.arange(30) // 2 % 2
+    monkeypatch.setattr(trusted, "GUARDED", 10)
+    assert doubts_of(graph, labels) == ""
+    assert "by chance" in doubts_of(graph, labels, "auto")  # which has left them out anyhow
+
+
+def test_the_warning_points_at_the_caller(blocks):
+    graph, _ = blocks
+    with pytest.warns(IsothermWarning, match="few labels") as caught:
+        DirichletClassifier().fit(graph, {0: "a", 100: "b"})
+    assert caught[0].filename == __file__
+
+
+def test_each_doubt_alone():
+    classes = np.array(["a", "b"])
+    assert lonely(np.array([0, 0, 1, 1]), classes) is None
+    assert collapsed(np.array([1]), classes, "plain") is None  # one node is no collapse
+    assert collapsed(np.array([1, 0]), classes, "plain") is None
+    half = np.arange(20) % 2
+    assert no_better_than_chance(half, half) is None
+    assert no_better_than_chance(half[:8], 1 - half[:8]) is None  # too few to tell
+    assert "0 of 20" in no_better_than_chance(half, 1 - half)
+    assert "0 of 20" in no_better_than_chance(half, np.full(20, -1))
