@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +12,11 @@ from rich.console import Console
 from isotherm.cli import options as o
 from isotherm.cli.app import app, show_warnings
 from isotherm.cli.progress import Stages
+from isotherm.errors import FileError
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.trusted import Explanation
     from isotherm.job import Job
 
 Most = Annotated[int, typer.Option(min=1, help="How many to show.")]
@@ -26,6 +30,15 @@ def explain(
     most: Most = 5,
     decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
     leak: Annotated[str, typer.Option(metavar="NUMBER", help="Heat lost, or 'auto'.")] = "0",
+    draw: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw it, too: a page for the browser.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    force: o.Force = False,
     source: o.Source = None,
     target: o.Target = None,
     weight: o.Weight = None,
@@ -40,10 +53,30 @@ def explain(
     show_warnings(quiet=quiet)
     columns = {"source": source, "target": target, "weight": weight}
     job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
+    job = replace(job, report=draw, force=force)
+    job.check()
     classifier = _fitted(job, quiet=quiet)
+    why = classifier.explain(node, paths=most)
     console = Console()
-    lines = explanation_lines(classifier.explain(node, paths=most), most, console.width)
-    console.print("\n".join(lines), highlight=False, soft_wrap=True)
+    lines = explanation_lines(why, most, console.width)
+    if draw is not None:
+        _draw(draw, why, classifier, most)
+        lines += ["", f"wrote {draw}"]
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+
+
+def _draw(path: str, why: Explanation, classifier: DirichletClassifier, most: int) -> None:
+    """Write the page of an explanation."""
+    from isotherm.report.explanation import explanation_page
+    from isotherm.report.tables import write_text
+
+    means = dict(zip(classifier.classes_, classifier.mean_temperatures_, strict=True))
+    decision = classifier.selection_.decision
+    page = explanation_page(why, means=means, decision=decision, most=most)
+    try:
+        write_text(Path(path), page)
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 @app.command()
