@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from isotherm.block_model import BlockModel as BlockModel
     from isotherm.classifier import DirichletClassifier as DirichletClassifier
     from isotherm.classifier import DirichletRegressor as DirichletRegressor
+    from isotherm.classifier import (
+        MultiLabelDirichletClassifier as MultiLabelDirichletClassifier,
+    )
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
     from isotherm.engines.native import NativeEngine as NativeEngine
@@ -50,6 +53,7 @@ _HOME = {
     "IsothermError": "errors",
     "IsothermWarning": "errors",
     "LabelError": "errors",
+    "MultiLabelDirichletClassifier": "classifier",
     "NativeEngine": "engines.native",
     "NotConverged": "errors",
     "ParameterError": "errors",

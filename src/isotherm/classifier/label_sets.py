@@ -1,0 +1,123 @@
+"""Sets of labels as users have them → seeds, and which of them has which label."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from isotherm.errors import LabelError
+from isotherm.graph.nodes import as_column, is_missing, list_to_column
+from isotherm.labels import UNKNOWN, as_mapping, locate, number_classes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.graph import Graph
+
+    # Positions of the seeds, whether each has each label, the labels.
+    _Seeds = tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[Any]]
+
+
+def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
+    """Positions of s seeds, whether each has each of L labels (s × L), and the labels.
+
+    Parameters
+    ----------
+    labels : mapping or pandas Series {node: collection}, sequence, or array of shape (n, L)
+        See `MultiLabelDirichletClassifier.fit`.
+    graph : Graph
+
+    Raises
+    ------
+    LabelError
+        No seed, no label at all, wrong length, no collections, an indicator of other than 0 and 1.
+    UnknownNode
+        Labels of a node that is not in the graph.
+
+    Examples
+    --------
+    >>> from isotherm import Graph
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> seeds, has, labels = read_label_sets({0: {"warm", "wet"}, 3: [], 1: None}, path)
+    >>> seeds.tolist(), has.astype(int).tolist(), labels.tolist()
+    ([0, 3], [[1, 1], [0, 0]], ['warm', 'wet'])
+    """
+    is_table = sparse.issparse(labels) or getattr(labels, "ndim", 1) == 2
+    seeds, has, classes = (_from_indicator if is_table else _from_sets)(labels, graph)
+    if len(seeds) == 0:
+        raise LabelError("no seed: the labels of every node are unknown")
+    if not has.any():
+        raise LabelError("no label: no seed has any")
+    return seeds, has, classes
+
+
+def read_indicator(indicator: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which rows are known, and which entries are 1; for rows of 0 and 1, −1 or NaN if unknown."""
+    if sparse.issparse(indicator):
+        indicator = indicator.toarray()
+    try:
+        values = np.asarray(indicator, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise LabelError(f"an indicator must be of numbers 0 and 1: {error}") from None
+    if values.ndim != 2:
+        raise LabelError(f"an indicator must have a row per node, not shape {values.shape}")
+    unknown = (values == UNKNOWN) | np.isnan(values)
+    known = ~unknown.any(axis=1)
+    mixed = np.flatnonzero(~known & ~unknown.all(axis=1))
+    if len(mixed):
+        raise LabelError(
+            f"row(s) {mixed[:5].tolist()} of the indicator are unknown in part; −1 or NaN must "
+            "fill a row or not be there"
+        )
+    odd = values[known][~np.isin(values[known], [0, 1])]
+    if len(odd):
+        raise LabelError(f"an indicator must be of 0 and 1 (−1 or NaN: unknown), not {odd[0]:g}")
+    return known, values == 1
+
+
+def _from_indicator(labels: Any, graph: Graph) -> _Seeds:
+    known, has = read_indicator(labels)
+    if has.shape[1] == 0:
+        raise LabelError("no label: the indicator has no column")
+    positions, classes = np.arange(len(has)), np.arange(has.shape[1])
+    by_node = None
+    if hasattr(labels, "iloc"):  # a pandas DataFrame names its rows and columns
+        classes = as_column(labels.columns, "columns")
+        by_node = as_mapping(labels.iloc[:, 0], graph)
+    if by_node is not None:
+        positions = graph.positions(by_node[0])
+    elif len(has) != graph.n_nodes:
+        raise LabelError(
+            f"an indicator of {len(has)} rows for a graph of {graph.n_nodes} nodes; give one per "
+            "node (-1 or NaN where unknown) or a mapping {node: labels}"
+        )
+    return positions[known], has[known], classes
+
+
+def _from_sets(labels: Any, graph: Graph) -> _Seeds:
+    positions, given = locate(labels, graph)
+    known = np.array([not is_missing(each) for each in given.tolist()], dtype=bool)
+    seeds = positions[known]
+    rows: list[int] = []
+    all_labels: list[Any] = []
+    for row, (i, own) in enumerate(zip(seeds.tolist(), given[known].tolist(), strict=True)):
+        if not isinstance(own, Collection) or isinstance(own, str | bytes | Mapping):
+            node = graph.names[[i]].tolist()[0]
+            raise LabelError(
+                f"the labels of node {node!r} are {own!r}: give a collection of labels (a set, "
+                "list or tuple), or None where they are unknown"
+            )
+        own = own.tolist() if isinstance(own, np.ndarray) else list(own)
+        all_labels += own
+        rows += [row] * len(own)
+    numbers, classes = number_classes(list_to_column(all_labels))
+    if (numbers == UNKNOWN).any():
+        row = rows[int(np.flatnonzero(numbers == UNKNOWN)[0])]
+        node = graph.names[[seeds[row]]].tolist()[0]
+        raise LabelError(f"the labels of node {node!r} hold -1, None or NaN, which is no label")
+    has = np.zeros((len(seeds), len(classes)), dtype=bool)
+    has[rows, numbers] = True
+    return seeds, has, classes
