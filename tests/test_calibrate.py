@@ -86,7 +86,7 @@ def test_seeds_left_out_together_are_a_fit_without_them(rng):
     known[::4] = truth[::4]
     model = DirichletClassifier("partial", tol=1e-9).fit(graph, known)
     some = np.array([2, 9, 20])
-    how = {"n_counted": 120, "tol": 1e-9}
+    how = {"abstain": True, "tol": 1e-9}
     left = leave_some_out(model._problem, model.temperatures_, model._seeds.codes, some, **how)
     nodes = model._seeds.nodes[some]
     without = known.copy()
@@ -104,19 +104,19 @@ def test_a_large_graph_is_sampled_at_a_bounded_price(rng, monkeypatch):
     graph, truth = BlockModel([150, 150], 0.1, 0.02).sample(rng)
     model = DirichletClassifier().fit(graph, np.where(np.arange(300) % 3 == 0, truth, -1))
     given = (model._problem, model.temperatures_, model._seeds.codes)
-    how = {"n_counted": 300, "tol": 1e-6}
+    how = {"tol": 1e-6}
     whole = leave_one_out(*given, **how)
-    assert np.array_equal(leave_sample_out(*given, **how).places, whole.places)
+    assert np.array_equal(leave_sample_out(*given, abstain=True, **how).places, whole.places)
     monkeypatch.setattr(left_out, "LARGE", 10)
-    few = leave_sample_out(*given, **how)
+    few = leave_sample_out(*given, abstain=True, **how)
     assert len(few.places) == left_out.FEW_SEEDS
     assert np.allclose(few.temperatures, whole.temperatures[few.places])
     monkeypatch.setattr(left_out, "FEW_SEEDS", 8)
-    together = leave_sample_out(*given, **how)
+    together = leave_sample_out(*given, abstain=True, **how)
     assert len(together.places) == 10
     assert np.allclose(
         together.temperatures,
-        leave_some_out(*given, together.places, **how).temperatures,
+        leave_some_out(*given, together.places, abstain=True, **how).temperatures,
     )
 
 

@@ -61,12 +61,12 @@ def test_one_class_is_no_reason_for_doubt():
 
 
 def test_a_large_problem_is_not_slowed_down(blocks, monkeypatch):
-    from isotherm.classifier import trusted
+    from isotherm.classifier import sampled
 
     graph, _ = blocks
     labels = np.full(120, -1)
     labels[::4] = np.arange(30) // 2 % 2
-    monkeypatch.setattr(trusted, "GUARDED", 10)
+    monkeypatch.setattr(sampled, "GUARDED", 10)
     assert doubts_of(graph, labels) == ""
     assert "by chance" in doubts_of(graph, labels, "auto")  # which has left them out anyhow
 

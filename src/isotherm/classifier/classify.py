@@ -12,8 +12,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, depth_of_caller
+from isotherm.classifier.sampled import AUTO
 from isotherm.classifier.seeds import read_seeds
-from isotherm.classifier.trusted import AUTO, Trusted
+from isotherm.classifier.trusted import Trusted
 from isotherm.classifier.verdict import Verdict, excess, judge
 from isotherm.decision import choose_decision, scores, winners
 from isotherm.dirichlet import DirichletProblem

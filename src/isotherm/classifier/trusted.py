@@ -7,32 +7,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import DirichletEstimator
-from isotherm.decision import DECISIONS
-from isotherm.errors import LabelError, NotConverged, ParameterError
-from isotherm.solvers import solve
-from isotherm.trust import guard
-from isotherm.trust.calibrate import Calibration, calibrate
-from isotherm.trust.choose import LEAKS, Selection, choose
+from isotherm.classifier.sampled import Sampled
+from isotherm.errors import LabelError, ParameterError
+from isotherm.labels import decode_labels
+from isotherm.trust.calibrate import calibrate
 from isotherm.trust.explain import shares_of
 from isotherm.trust.honest import judged
-from isotherm.trust.left_out import FEW_SEEDS, leave_one_out, leave_sample_out
+from isotherm.trust.left_out import leave_one_out
+from isotherm.trust.stop import Advice, advise
+from isotherm.trust.suggest import Doubts, Suggestion, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from numpy.typing import NDArray
 
-    from isotherm.classifier.seeds import Seeds
-    from isotherm.dirichlet import DirichletProblem
     from isotherm.trust.honest import LeaveOneOut, Suspect
     from isotherm.trust.left_out import LeftOut
 
-AUTO = "auto"
 SHARES_TOL = 1e-9
-SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
-GUARDED = 10_000_000  # seeds × entries of the matrix up to which a fit looks at seeds left out
-LOOKED_AT = 4096  # free nodes, to see whether all are warmest in one class
+SUGGESTION_TOL = 1e-3
 
 
 class Explanation(NamedTuple):
@@ -58,17 +52,10 @@ class Explanation(NamedTuple):
     paths: list[tuple[tuple[Hashable, ...], float]]
 
 
-class Trusted(DirichletEstimator):
+class Trusted(Sampled):
     """What a classifier can tell once it is fitted."""
 
-    decision: str
-    leak: Any
-    classes_: NDArray[Any]
-    _decision: str
-    _problem: DirichletProblem  # with a further node for each seed that is tied
-    _seeds: Seeds  # in the order of its boundary
-    _sample: LeftOut | None
-    _calibrated: Calibration | None
+    scores_: Any
     _codes: NDArray[np.signedinteger[Any]]
 
     def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
@@ -169,64 +156,74 @@ class Trusted(DirichletEstimator):
             ],
         )
 
-    @property
-    def calibration_(self) -> Calibration:
-        """How scores become probabilities."""
-        check_is_fitted(self, "temperatures_")
-        if self._calibrated is None:
-            left = self._left_sample()
-            S = left.scores(self._decision)
-            some = np.isfinite(S).all(axis=1)
-            self._calibrated = calibrate(S[some], left.codes[some], self._spread())
-        return self._calibrated
+    def suggest(self, k: int = 10, *, random_state: int = 0) -> list[Suggestion]:
+        """Free nodes whose labels would help most, as a batch that covers the graph.
 
-    def _spread(self) -> float:
-        raise NotImplementedError
+        Parameters
+        ----------
+        k : int
+            How many.
+        random_state : int
+            Of the draw of the candidates that are looked at.
 
-    def _select(
-        self, problem: DirichletProblem, codes: NDArray[np.intp], n: int
-    ) -> tuple[Selection, LeftOut | None]:
-        """The decision and the leak to use, those given or the best by leave-one-out.
-
-        And, if it came to that, the seeds left out with that leak.
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcdefg", "bcdefgh")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "h": "right"})
+        >>> [(one.node, round(one.reach, 2)) for one in clf.suggest(1)]
+        [('d', 3.5)]
         """
-        decisions = list(DECISIONS) if self.decision == AUTO else [self.decision]
-        leaks = LEAKS if self.leak == AUTO else (problem.leak,)
-        if len(decisions) * len(leaks) == 1:
-            return Selection(decisions[0], leaks[0], [], 0, len(codes)), None
-        found: dict[tuple[str, float], NDArray[np.intp]] = {}
-        left: dict[float, LeftOut] = {}
-        for leak in leaks:
-            leaky = problem.with_leak(leak)
-            T = solve(leaky, **self._how(SAMPLE_TOL)).temperatures[:n]
-            T = self._with_unreached(T, problem.is_unreached[:n])
-            left[leak] = self._sampled(leaky, T, codes)
-            some = ~left[leak].is_last
-            found |= {(decision, leak): left[leak].labels(decision)[some] for decision in decisions}
-            if not some.any():
-                break
-        judgeable = left[leaks[0]].codes[~left[leaks[0]].is_last]
-        chosen = choose(found, judgeable, problem.n_columns, len(codes))
-        return chosen, left[chosen.leak]
+        check_is_fitted(self, "temperatures_")
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ParameterError(f"k must be a whole number ≥ 1, got {k!r}")
+        n = len(self.temperatures_)
+        is_known = np.zeros(n, dtype=bool)
+        is_known[self._seeds.nodes] = True
+        # Without a seed left out: what scores are worth matters less here than which are close.
+        plain = calibrate(np.empty((0, len(self.classes_))), np.empty(0, np.intp), self._spread())
+        doubts = Doubts.of(plain(self.scores_), is_known)
+        rng = np.random.default_rng(random_state)
+        found = suggest(
+            self._problem, doubts, int(k), is_known=is_known, rng=rng, **self._how(SUGGESTION_TOL)
+        )
+        nodes = [node for node, _ in found]
+        reach = np.array([reach for _, reach in found])
+        labels = decode_labels(self._codes[nodes].astype(np.intp), self.classes_)
+        columns = (self._nodes.ids[nodes], labels, doubts.doubt[nodes], reach)
+        return [Suggestion(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
-    def _how(self, tol: float = 0.0) -> dict[str, Any]:
-        return {"tol": max(self.tol, tol), "solver": self.solver, "engine": self.engine}
+    def should_stop(self, *, gain: float = 0.01, random_state: int = 0) -> Advice:
+        """Whether further labels would still pay: what the last doubling of them has brought.
 
-    def _sampled(
-        self, problem: DirichletProblem, T: NDArray[Any], codes: NDArray[np.intp]
-    ) -> LeftOut:
-        how = self._how(SAMPLE_TOL)
-        try:
-            return leave_sample_out(problem, T, codes, n_counted=_counted(T), **how)
-        except NotConverged:  # a solver that was told to stop early
-            how["solver"] = "auto"
-            return leave_sample_out(problem, T, codes, n_counted=_counted(T), **how)
+        Seeds are left out one at a time, and again while half of all seeds are hidden. The
+        difference in accuracy is what the other half was worth; one more doubling will hardly be
+        worth more.
 
-    def _left_sample(self) -> LeftOut:
-        """Seeds left out, enough to judge by."""
-        if self._sample is None:
-            self._sample = self._sampled(self._problem, self.temperatures_, self._seeds.codes)
-        return self._sample
+        Parameters
+        ----------
+        gain : float
+            The accuracy that twice as many labels must bring to be worth it.
+        random_state : int
+            Of the draw of the halves.
+
+        Returns
+        -------
+        Advice
+            True if it is time to stop; its ``reason`` says why in words.
+        """
+        check_is_fitted(self, "temperatures_")
+        return advise(
+            self._problem,
+            self.temperatures_,
+            self._seeds.codes,
+            self._left_sample(),
+            decision=self._decision,
+            gain=gain,
+            rng=np.random.default_rng(random_state),
+            abstain=self.unreached == "abstain",
+            **self._how(SUGGESTION_TOL),
+        )
 
     def _left_out(self, max_seeds: int | None, random_state: int) -> LeftOut:
         n_seeds, some = len(self._seeds.codes), None
@@ -236,32 +233,6 @@ class Trusted(DirichletEstimator):
             if max_seeds < n_seeds:
                 rng = np.random.default_rng(random_state)
                 some = np.sort(rng.choice(n_seeds, max_seeds, replace=False))
-        T = self.temperatures_
         return leave_one_out(
-            self._problem, T, self._seeds.codes, n_counted=_counted(T), some=some, **self._how()
+            self._problem, self.temperatures_, self._seeds.codes, some=some, **self._how()
         )
-
-    def _doubts(self) -> list[str]:
-        """Why there may be too few labels to go by."""
-        codes, classes = self._seeds.codes, self.classes_
-        if len(classes) < 2:
-            return []
-        free = np.flatnonzero(self._problem.is_free[: len(self.temperatures_)])
-        some = free[:: max(1, len(free) // LOOKED_AT)]
-        found = [
-            guard.lonely(codes, classes),
-            guard.collapsed(self.temperatures_[some].argmax(axis=1), classes, self._decision),
-        ]
-        work = len(codes) * len(self._problem.graph.rows.ends)
-        if self._sample is not None or (len(codes) <= FEW_SEEDS and work <= GUARDED):
-            left = self._left_sample()
-            others = ~left.is_last
-            found.append(
-                guard.no_better_than_chance(left.codes[others], left.labels(self._decision)[others])
-            )
-        return [doubt for doubt in found if doubt is not None]
-
-
-def _counted(T: NDArray[Any]) -> int:
-    """Nodes over which means are taken."""
-    return int(np.count_nonzero(~np.isnan(T[:, 0])))

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
 
 
+OFFSETS = 1.0  # deviation of the prior of a label's offset: of two classes one is mostly rare
+
+
 def rest(T: NDArray[Any], heat: NDArray[np.float64]) -> NDArray[np.float64]:
     """The heat that is not the label's, never below 0."""
     return np.asarray(np.maximum(heat - T, 0.0))
@@ -114,7 +117,8 @@ def calibrations(
     for k, unit in enumerate(units.tolist()):
         judged = np.isfinite(S[:, k])
         judged &= len(np.unique(has[judged, k])) == 2
-        found.append(calibrate(as_pair(S[judged, k]), has[judged, k].astype(np.intp), unit))
+        own = has[judged, k].astype(np.intp)
+        found.append(calibrate(as_pair(S[judged, k]), own, unit, own=OFFSETS))
     return found
 
 
@@ -134,7 +138,7 @@ def leads_left_out(
         problem,
         np.column_stack([T, heat]),
         np.zeros(len(problem.boundary), dtype=np.intp),  # all of one class
-        n_counted=int(np.count_nonzero(~np.isnan(heat))),
+        abstain=bool(np.isnan(heat).any()),
         **how,
     )
     found, all_heat = _columns(left.means, slice(-1)), _columns(left.means, slice(-1, None))

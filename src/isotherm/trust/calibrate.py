@@ -56,7 +56,9 @@ class Calibration:
         return np.asarray(np.exp(Z - _log_sum(Z)))
 
 
-def calibrate(scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float) -> Calibration:
+def calibrate(
+    scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float, *, own: float = OWN
+) -> Calibration:
     """Find the map under which what was seen is the most likely.
 
     Parameters
@@ -67,6 +69,8 @@ def calibrate(scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float)
         Their classes.
     unit : float
         The spread of scores over the graph.
+    own : float
+        Standard deviation of the prior of what is a class's own.
 
     Examples
     --------
@@ -81,7 +85,7 @@ def calibrate(scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float)
     """
     m, K = scores.shape
     rows, S = np.arange(m), scores / unit
-    deviations = np.repeat([COMMON, OWN], [2, 2 * K])
+    deviations = np.repeat([COMMON, own], [2, 2 * K])
 
     def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Minus the logarithm of the posterior, and its gradient."""

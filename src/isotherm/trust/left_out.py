@@ -96,7 +96,6 @@ def leave_one_out(
     temperatures: NDArray[Any],
     codes: NDArray[np.intp],
     *,
-    n_counted: int,
     some: NDArray[np.intp] | None = None,
     **how: Any,
 ) -> LeftOut:
@@ -107,11 +106,10 @@ def leave_one_out(
     problem : DirichletProblem
         Whose boundary is the seeds, a column for each class.
     temperatures : array of shape (n, K)
-        Its solution, without the far ends of ties, which come last.
+        Its solution, without the far ends of ties, which come last; NaN at nodes over which no
+        mean is taken.
     codes : int array of shape (s,)
         The class of each seed, in the order of the boundary.
-    n_counted : int
-        Nodes over which means are taken: those that heat reaches, or all.
     some : int array, optional
         Which seeds to free, by their place in the boundary; by default all.
     **how
@@ -133,7 +131,7 @@ def leave_one_out(
     T[_alone(problem)[places]] = np.nan
     change = np.nan_to_num(np.where(tied, loss, 1)[:, np.newaxis] * T - Y, nan=0.0)
     sums = np.nansum(temperatures, axis=0, dtype=np.float64) + change * total[:, np.newaxis]
-    return _left_out(problem, n, places, codes, T, sums, n_counted, together=False)
+    return _left_out(problem, temperatures, places, codes, T, sums, together=False)
 
 
 def leave_some_out(
@@ -142,17 +140,19 @@ def leave_some_out(
     codes: NDArray[np.intp],
     some: NDArray[np.intp],
     *,
-    n_counted: int,
+    abstain: bool,
     **how: Any,
 ) -> LeftOut:
     """Free some seeds at once, in one solve: each misses the others, too, and fares a bit worse.
 
     Parameters
     ----------
-    problem, temperatures, codes, n_counted
+    problem, temperatures, codes
         See `leave_one_out`.
     some : int array
-        Which seeds to free; others must be left in each component.
+        Which seeds to free.
+    abstain : bool
+        Whether nodes that no heat reaches are left out of the means, or have temperature 0.
     **how
         See `leave_one_out`.
     """
@@ -164,12 +164,12 @@ def leave_some_out(
     )
     warm = Warm(temperatures) if n == problem.graph.n_nodes else None
     T = solve(fewer, warm=warm, **how).temperatures[:n]
+    if not abstain:
+        T = np.nan_to_num(T)
     ends = problem.boundary[some]
     own = np.array([i if i < n else rows.ends[rows.start[i]] for i in ends.tolist()], dtype=np.intp)
     sums = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
-    return _left_out(
-        problem, n, some, codes, T[own].astype(np.float64), sums, n_counted, together=True
-    )
+    return _left_out(problem, T, some, codes, T[own].astype(np.float64), sums, together=True)
 
 
 def leave_sample_out(
@@ -177,14 +177,14 @@ def leave_sample_out(
     temperatures: NDArray[Any],
     codes: NDArray[np.intp],
     *,
-    n_counted: int,
+    abstain: bool,
     **how: Any,
 ) -> LeftOut:
     """Enough seeds to judge by, at a bounded price; always the same ones.
 
     One at a time, up to 300 of them, or 63 where the graph is large. Where there are so many seeds
     that a tenth of them makes a larger sample, these are left out together. Arguments as in
-    `leave_one_out`.
+    `leave_some_out`.
     """
     n_seeds, n_classes = len(codes), problem.n_columns
     rng = np.random.default_rng(0)
@@ -199,25 +199,25 @@ def leave_sample_out(
         count = min(len(others), int(n_seeds * TOGETHER), n_classes * MOST_SEEDS)
         some = np.sort(rng.choice(others, count, replace=False))
         if count > most:
-            return leave_some_out(problem, temperatures, codes, some, n_counted=n_counted, **how)
+            return leave_some_out(problem, temperatures, codes, some, abstain=abstain, **how)
     # The only seed of a class cannot be found again.
     findable = np.flatnonzero(np.bincount(codes, minlength=n_classes)[codes] > 1)
     some = findable if len(findable) <= most else np.sort(rng.choice(findable, most, replace=False))
-    return leave_one_out(problem, temperatures, codes, n_counted=n_counted, some=some, **how)
+    return leave_one_out(problem, temperatures, codes, some=some, **how)
 
 
 def _left_out(
     problem: DirichletProblem,
-    n: int,
+    temperatures: NDArray[Any],
     places: NDArray[np.intp],
     codes: NDArray[np.intp],
     T: NDArray[np.float64],
     sums: NDArray[np.float64],
-    n_counted: int,
     *,
     together: bool,
 ) -> LeftOut:
     """With what decisions look at: the means over all nodes, over free ones, and seeds left."""
+    n, n_counted = len(temperatures), np.count_nonzero(~np.isnan(temperatures[:, 0]))
     Y, held = problem.values, (problem.boundary < n)[:, np.newaxis]
 
     def gone(of_each: NDArray[Any]) -> NDArray[Any]:

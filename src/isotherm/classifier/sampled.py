@@ -1,0 +1,121 @@
+"""Seeds left out while fitting: to choose, to calibrate, and to see whether they are too few."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from isotherm.classifier.estimator import DirichletEstimator
+from isotherm.decision import DECISIONS
+from isotherm.errors import NotConverged
+from isotherm.solvers import solve
+from isotherm.trust import guard
+from isotherm.trust.calibrate import Calibration, calibrate
+from isotherm.trust.choose import LEAKS, Selection, choose
+from isotherm.trust.left_out import FEW_SEEDS, leave_sample_out
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.classifier.seeds import Seeds
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.trust.left_out import LeftOut
+
+AUTO = "auto"
+SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
+GUARDED = 10_000_000  # seeds × entries of the matrix up to which a fit looks at seeds left out
+LOOKED_AT = 4096  # free nodes, to see whether all are warmest in one class
+
+
+class Sampled(DirichletEstimator):
+    """A classifier that leaves seeds out, a sample that is found once and kept."""
+
+    decision: str
+    leak: Any
+    classes_: NDArray[Any]
+    _decision: str
+    _problem: DirichletProblem  # with a further node for each seed that is tied
+    _seeds: Seeds  # in the order of its boundary
+    _sample: LeftOut | None
+    _calibrated: Calibration | None
+
+    @property
+    def calibration_(self) -> Calibration:
+        """How scores become probabilities."""
+        check_is_fitted(self, "temperatures_")
+        if self._calibrated is None:
+            left = self._left_sample()
+            S = left.scores(self._decision)
+            some = np.isfinite(S).all(axis=1)
+            self._calibrated = calibrate(S[some], left.codes[some], self._spread())
+        return self._calibrated
+
+    def _spread(self) -> float:
+        raise NotImplementedError
+
+    def _select(
+        self, problem: DirichletProblem, codes: NDArray[np.intp], n: int
+    ) -> tuple[Selection, LeftOut | None]:
+        """The decision and the leak to use, those given or the best by leave-one-out.
+
+        And, if it came to that, the seeds left out with that leak.
+        """
+        decisions = list(DECISIONS) if self.decision == AUTO else [self.decision]
+        leaks = LEAKS if self.leak == AUTO else (problem.leak,)
+        if len(decisions) * len(leaks) == 1:
+            return Selection(decisions[0], leaks[0], [], 0, len(codes)), None
+        found: dict[tuple[str, float], NDArray[np.intp]] = {}
+        left: dict[float, LeftOut] = {}
+        for leak in leaks:
+            leaky = problem.with_leak(leak)
+            T = solve(leaky, **self._how(SAMPLE_TOL)).temperatures[:n]
+            T = self._with_unreached(T, problem.is_unreached[:n])
+            left[leak] = self._sampled(leaky, T, codes)
+            some = ~left[leak].is_last
+            found |= {(decision, leak): left[leak].labels(decision)[some] for decision in decisions}
+            if not some.any():
+                break
+        judgeable = left[leaks[0]].codes[~left[leaks[0]].is_last]
+        chosen = choose(found, judgeable, problem.n_columns, len(codes))
+        return chosen, left[chosen.leak]
+
+    def _how(self, tol: float = 0.0) -> dict[str, Any]:
+        return {"tol": max(self.tol, tol), "solver": self.solver, "engine": self.engine}
+
+    def _sampled(
+        self, problem: DirichletProblem, T: NDArray[Any], codes: NDArray[np.intp]
+    ) -> LeftOut:
+        how = self._how(SAMPLE_TOL) | {"abstain": self.unreached == "abstain"}
+        try:
+            return leave_sample_out(problem, T, codes, **how)
+        except NotConverged:  # a solver that was told to stop early
+            how["solver"] = "auto"
+            return leave_sample_out(problem, T, codes, **how)
+
+    def _left_sample(self) -> LeftOut:
+        """Seeds left out, enough to judge by."""
+        if self._sample is None:
+            self._sample = self._sampled(self._problem, self.temperatures_, self._seeds.codes)
+        return self._sample
+
+    def _doubts(self) -> list[str]:
+        """Why there may be too few labels to go by."""
+        codes, classes = self._seeds.codes, self.classes_
+        if len(classes) < 2:
+            return []
+        free = np.flatnonzero(self._problem.is_free[: len(self.temperatures_)])
+        some = free[:: max(1, len(free) // LOOKED_AT)]
+        found = [
+            guard.lonely(codes, classes),
+            guard.collapsed(self.temperatures_[some].argmax(axis=1), classes, self._decision),
+        ]
+        work = len(codes) * len(self._problem.graph.rows.ends)
+        if self._sample is not None or (len(codes) <= FEW_SEEDS and work <= GUARDED):
+            left = self._left_sample()
+            others = ~left.is_last
+            found.append(
+                guard.no_better_than_chance(left.codes[others], left.labels(self._decision)[others])
+            )
+        return [doubt for doubt in found if doubt is not None]

@@ -1,0 +1,110 @@
+"""Whether to go on labelling: what the labels given so far say about further ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotherm.errors import ParameterError
+from isotherm.trust.honest import Interval, proportion
+from isotherm.trust.left_out import leave_some_out
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.trust.left_out import LeftOut
+
+HALVES = 8  # draws of the seeds that are hidden
+FEWEST = 20  # seeds that can be judged
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Whether to stop labelling; it is true if so.
+
+    Attributes
+    ----------
+    stop : bool
+    reason : str
+    accuracy : Interval
+        Of seeds left out one at a time.
+    gain, error : float
+        What the second half of the seeds has added to it, and the standard error of that.
+    """
+
+    stop: bool
+    reason: str
+    accuracy: Interval
+    gain: float
+    error: float
+
+    def __bool__(self) -> bool:
+        return self.stop
+
+    def __str__(self) -> str:
+        return ("stop: " if self.stop else "go on: ") + self.reason
+
+
+def advise(
+    problem: DirichletProblem,
+    temperatures: NDArray[Any],
+    codes: NDArray[np.intp],
+    sample: LeftOut,
+    *,
+    decision: str,
+    gain: float,
+    rng: np.random.Generator,
+    **how: Any,
+) -> Advice:
+    """Compare seeds left out one at a time with seeds left out by halves.
+
+    Parameters
+    ----------
+    problem, temperatures, codes
+        See `isotherm.trust.left_out.leave_one_out`.
+    sample : LeftOut
+        Seeds left out one at a time.
+    decision : str
+    gain : float
+        The accuracy that further labels must be worth.
+    rng : numpy.random.Generator
+    **how
+        Of `leave_some_out`.
+    """
+    if not gain >= 0:
+        raise ParameterError(f"gain must be a number ≥ 0, got {gain!r}")
+    right = np.full(len(codes), np.nan)  # with all others
+    judged = ~sample.is_last
+    right[sample.places[judged]] = (sample.labels(decision) == sample.codes)[judged]
+    n_judged = int(judged.sum())
+    accuracy = proportion(int(np.nansum(right)), n_judged)
+    alone = np.count_nonzero(np.bincount(codes, minlength=problem.n_columns) == 1)
+    if n_judged < FEWEST:
+        reason = f"{n_judged} seeds that can be left out are too few to tell; {FEWEST} would do"
+        return Advice(False, reason, accuracy, math.nan, math.nan)
+
+    seen, half = np.zeros((2, len(codes)))  # how often hidden, and found all the same
+    for _ in range(HALVES):
+        hidden = np.sort(rng.permutation(len(codes))[: len(codes) // 2])
+        left = leave_some_out(problem, temperatures, codes, hidden, **how)
+        seen[hidden] += 1
+        half[hidden] += left.labels(decision) == left.codes
+    both = ~np.isnan(right) & (seen > 0)
+    added = right[both] - half[both] / seen[both]
+    brought = float(added.mean())
+    error = float(added.std() / math.sqrt(len(added)))
+    what = f"the last doubling of the labels has brought {brought:+.3f} ± {error:.3f} in accuracy"
+    if alone:
+        some = "1 class has" if alone == 1 else f"{alone} classes have"
+        return Advice(False, f"{some} one seed only; {what}", accuracy, brought, error)
+    if brought + error <= gain:
+        return Advice(True, f"{what}, now {accuracy}", accuracy, brought, error)
+    if brought <= gain:
+        return Advice(
+            False, f"{what}: too few seeds to tell it from {gain:g}", accuracy, brought, error
+        )
+    return Advice(False, f"{what}, now {accuracy}", accuracy, brought, error)

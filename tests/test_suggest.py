@@ -1,0 +1,189 @@
+"""What to label next, and when to stop, against solving anew for each node."""
+
+import numpy as np
+import pytest
+
+from isotherm import BlockModel, DirichletClassifier, Graph, ParameterError, solve_dirichlet
+from isotherm.trust.suggest import Doubts, Responses, candidates_of
+
+
+def random_graph(rng, n=40, m=80):
+    source, target = rng.integers(0, n, (2, m))
+    ring = np.arange(n)
+    weights = rng.uniform(0.1, 3, n + m)
+    return Graph.from_edges(
+        np.concatenate([source, ring]), np.concatenate([target, np.roll(ring, 1)]), weights
+    )
+
+
+def response(graph, seeds, node, leak=0.0):
+    held = [*seeds, node]
+    values = np.append(np.zeros(len(seeds)), 1.0)
+    return solve_dirichlet(graph, held, values, tol=1e-11, leak=leak).temperatures[:, 0]
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.3])
+def test_all_responses_come_from_one_solve(rng, leak):
+    graph = random_graph(rng)
+    seeds = [1, 7, 20]
+    model = DirichletClassifier(leak=leak).fit(graph, {1: 0, 7: 1, 20: 1})
+    candidates, everywhere = np.array([3, 30, 12, 8]), np.arange(40)
+    found = Responses(model._problem, candidates, everywhere, tol=1e-11)
+    for k, node in enumerate(candidates):
+        g = response(graph, seeds, node, leak)
+        assert np.allclose(found.shares()[:, k], g, atol=1e-8)
+        assert found.reach()[k] == pytest.approx(g.sum())
+    found.hold(2)
+    found.hold(0)
+    for k in (1, 3):
+        g = response(graph, [*seeds, 12, 3], candidates[k], leak)
+        assert np.allclose(found.shares()[:, k], g, atol=1e-8)
+        assert found.reach()[k] == pytest.approx(g.sum())
+    assert np.allclose(found.shares()[:, [0, 2]], 0)
+
+
+def test_what_is_suggested_is_the_worthiest_by_brute_force(rng):
+    graph = random_graph(rng, 20, 25)
+    model = DirichletClassifier(tol=1e-10).fit(graph, {0: "a", 9: "b", 15: "a"})
+    (best,) = model.suggest(1)
+    is_seed = model.status_ == "seed"
+    S = model.scores_ / model._spread()
+    Z = np.exp(np.arcsinh(S))
+    P = Z / Z.sum(axis=1, keepdims=True)
+    doubts = Doubts.of(P, is_seed)
+    free = np.flatnonzero(~is_seed)
+    worth = {}
+    for place, i in enumerate(free):
+        if place % 2:  # of these it is not the turn
+            continue
+        g = response(graph, [0, 9, 15], i)[free]
+        worth[i] = doubts.variance[i] * (doubts.doubt[free] @ (g - g.mean()) ** 2)
+    assert best.node == max(worth, key=worth.get)
+    assert best.label == model.labels_[best.node]
+    assert best.doubt == pytest.approx(doubts.doubt[best.node])
+    assert best.reach == pytest.approx(response(graph, [0, 9, 15], best.node).sum(), rel=1e-3)
+
+
+def test_a_batch_is_spread_over_the_graph():
+    rng = np.random.default_rng(0)
+    graph, block = BlockModel([30] * 6, 0.4, 0.004).sample(rng)
+    model = DirichletClassifier().fit(graph, {0: 0, 40: 1})
+    found = [one.node for one in model.suggest(6)]
+    assert len(set(found)) == 6
+    assert {int(block[node]) for node in found} >= {2, 3, 4, 5}  # those without a seed
+
+
+def test_components_without_seeds_are_worth_their_size():
+    star = [("hub", f"leaf {k}") for k in range(9)]
+    graph = Graph.from_edges(*zip(*star, ("a", "b"), ("x", "y"), ("lone", "ly"), strict=True))
+    model = DirichletClassifier().fit(graph, {"a": 0, "x": 1})
+    first, *others = model.suggest(20)
+    assert (first.node, first.label, first.doubt, first.reach) == ("hub", -1, 1.0, 10.0)
+    assert {one.node for one in others} == {"b", "y", "lone"}
+
+
+def test_what_is_known_is_not_suggested(rng):
+    graph = random_graph(rng)
+    labels = {i: i % 2 for i in range(0, 40, 2)}
+    model = DirichletClassifier().fit(graph, labels, {0: 0.5, 2: 0.1})
+    found = model.suggest(100)
+    assert sorted(one.node for one in found) == list(range(1, 40, 2))
+    assert DirichletClassifier().fit(graph, np.arange(40) % 2).suggest(3) == []
+
+
+def test_one_class_leaves_no_doubt(rng):
+    found = DirichletClassifier().fit(random_graph(rng), {3: "only"}).suggest(2)
+    assert [one.doubt for one in found] == [0.0, 0.0]
+
+
+def test_the_same_state_suggests_the_same(rng):
+    graph = random_graph(rng, 400, 900)
+    model = DirichletClassifier().fit(graph, {0: 0, 200: 1})
+    assert model.suggest(5, random_state=1) == model.suggest(5, random_state=1)
+    assert model.suggest(5, random_state=1) != model.suggest(5, random_state=2)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "3"])
+def test_a_number_that_is_none_is_refused(k, rng):
+    model = DirichletClassifier().fit(random_graph(rng), {0: 0, 20: 1})
+    with pytest.raises(ParameterError, match="whole number"):
+        model.suggest(k)
+
+
+def test_candidates_are_hubs_and_doubtful_nodes_in_turns(rng):
+    graph = random_graph(rng, 200, 600)
+    doubts = Doubts(np.where(np.arange(200) < 100, 0.0, 1.0), np.ones(200))
+    found = candidates_of(graph, np.arange(200), doubts, 20, rng)
+    assert len(set(found.tolist())) == 20
+    assert set(found[::2]) == set(np.argsort(-graph.degrees, kind="stable")[:10].tolist())
+    assert (found[1::2] >= 100).all()
+
+
+def test_a_node_without_heat_is_in_full_doubt():
+    P = np.array([[0.5, 0.3, 0.2], [np.nan] * 3, [1.0, 0, 0]])
+    found = Doubts.of(P, np.array([False, False, True]))
+    assert np.allclose(found.doubt, [0.8, 1, 0])
+    assert np.allclose(found.variance, [0.62, 1, 0])
+
+
+# --- when to stop ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    return BlockModel([200, 200], 0.06, 0.008).sample(np.random.default_rng(2))
+
+
+def advice(blocks, every, **how):
+    graph, truth = blocks
+    known = np.where(np.arange(400) % every == 0, truth, -1)
+    return DirichletClassifier().fit(graph, known).should_stop(**how)
+
+
+def test_many_good_labels_are_enough(blocks):
+    found = advice(blocks, 2, gain=0.03)
+    assert found
+    assert found.stop
+    assert str(found).startswith("stop: the last doubling")
+    assert found.accuracy.value > 0.9
+
+
+def test_few_labels_are_not(blocks):
+    found = advice(blocks, 40)
+    assert not found
+    assert "too few to tell" in found.reason
+    assert np.isnan(found.gain)
+
+
+def test_the_gain_is_that_of_fits_with_half_of_the_seeds(blocks):
+    graph, truth = blocks
+    known = np.where(np.arange(400) % 8 == 0, truth, -1)
+    found = DirichletClassifier().fit(graph, known).should_stop()
+    seeds = np.flatnonzero(known >= 0)
+    rng, right, seen = np.random.default_rng(0), np.zeros(50), np.zeros(50)
+    for _ in range(8):
+        hidden = np.sort(rng.permutation(50)[:25])
+        without = known.copy()
+        without[seeds[hidden]] = -1
+        again = DirichletClassifier(tol=1e-8).fit(graph, without)
+        right[hidden] += again.labels_[seeds[hidden]] == truth[seeds[hidden]]
+        seen[hidden] += 1
+    half = right[seen > 0] / seen[seen > 0]
+    whole = DirichletClassifier().fit(graph, known).leave_one_out()
+    added = (whole.labels == whole.truth)[seen > 0] - half
+    assert found.gain == pytest.approx(added.mean(), abs=1e-9)
+    assert found.accuracy == whole.accuracy
+
+
+def test_a_class_with_one_seed_wants_more(blocks):
+    graph, truth = blocks
+    known = np.where(np.arange(400) % 2 == 0, truth, -1)
+    known[1] = 7
+    found = DirichletClassifier().fit(graph, known).should_stop(gain=1)
+    assert not found
+    assert "1 class has one seed only" in found.reason
+
+
+def test_a_gain_that_is_none_is_refused(blocks):
+    with pytest.raises(ParameterError, match="gain"):
+        advice(blocks, 4, gain=-1)
