@@ -21,6 +21,8 @@ CLAIMS = [
     "reading_is_fast",
     "estimates_hold",
     "leave_one_out_costs_columns",
+    "auto_is_safe",
+    "suggestions_save_labels",
 ]
 
 
