@@ -23,9 +23,9 @@ TWO_CLIQUES = "source,target\n" + "".join(
 
 @pytest.fixture
 def here(tmp_path):
-    """A folder with two cliques joined by an edge, two labels, and a way to run commands there."""
+    """A folder with two cliques joined by an edge, four labels, and a way to run commands there."""
     (tmp_path / "edges.csv").write_text(TWO_CLIQUES + "e,v\n")
-    (tmp_path / "labels.csv").write_text("node,label\na,low\nz,high\n")
+    (tmp_path / "labels.csv").write_text("node,label\na,low\nb,low\ny,high\nz,high\n")
     return CliRun(tmp_path)
 
 
@@ -58,9 +58,9 @@ def test_verbose_says_what_was_done(here):
     result = here("classify", "edges.csv", "labels.csv", "-o", "out.csv", "-v")
     assert re.search(
         r"read edges.csv \(CSV, columns source, target\): 10 nodes, 21 edges\n"
-        r"read labels.csv \(CSV, columns node, label\): 2 seeds of 2 classes\n"
+        r"read labels.csv \(CSV, columns node, label\): 4 seeds of 2 classes\n"
         r"direct on \w+, 1 step: every temperature within .*\n"
-        r"labelled 8 nodes, 100.0% of all labels proven\n"
+        r"labelled 6 nodes, 100.0% of all labels proven\n"
         r"wrote out.csv\n"
         r"reading .* s, solving .* s, writing .* s\n",
         result.stderr,
@@ -146,7 +146,8 @@ def test_a_node_is_explained(here):
     assert lines[0] == "e: low"
     assert re.search(r"  low   0\.\d{3}  █+\n  high  0\.\d{3}", result.stdout)
     assert re.search(
-        r"from 2 seeds.*\n  0\.\d{3}  a \(low\)\n  0\.\d{3}  z \(high\)", result.stdout
+        r"from 4 seeds.*\n  0\.\d{3}  a \(low\)\n  0\.\d{3}  b \(low\)\n  0\.\d{3}  [yz] \(high\)",
+        result.stdout,
     )
     assert re.search(r"  0\.\d{3}  e → a$", result.stdout, re.MULTILINE)
     stranger = here("explain", "edges.csv", "labels.csv", "nobody")
@@ -161,7 +162,7 @@ def test_suspects_are_listed(here):
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0].startswith("left out one at a time, 8 seeds: accuracy 0.")
-    assert lines[3].split() == ["node", "label", "would", "get", "margin"]
+    assert lines[3].split() == ["node", "label", "would", "get", "probability"]
     assert lines[4].split()[:3] == ["d", "high", "low"]
     (here.folder / "labels.csv").write_text(labels)
     assert "none of them" in here("suspects", "edges.csv", "labels.csv").stdout
@@ -307,7 +308,7 @@ def test_estimate_counts_a_small_file(here):
     assert result.returncode == 0
     lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
     assert (lines["nodes"], lines["edges"]) == ("10", "21")
-    assert (lines["labels"], lines["classes"]) == ("2", "2")
+    assert (lines["labels"], lines["classes"]) == ("4", "2")
     assert re.fullmatch(r"about \d+ MiB", lines["memory"])
     same = here("classify", "edges.csv", "labels.csv", "--estimate").stdout
     assert same.splitlines()[:4] == result.stdout.splitlines()[:4]

@@ -113,10 +113,10 @@ def test_flipped_seeds_are_suspect(rng):
     assert {suspect.node for suspect in suspects[:6]} == set(flipped.tolist())
     for suspect in suspects[:6]:
         assert suspect.label == labels[suspect.node]
-        assert suspect.margin < 0
+        assert 0 <= suspect.probability < 0.5
     right = [suspect.suggested == truth[suspect.node] for suspect in suspects[:6]]
     assert sum(right) >= 5
-    assert [s.margin for s in suspects] == sorted(s.margin for s in suspects)
+    assert [s.probability for s in suspects] == sorted(s.probability for s in suspects)
 
 
 @pytest.mark.parametrize("leak", [0.0, 0.3])

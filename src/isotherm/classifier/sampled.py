@@ -12,8 +12,8 @@ from isotherm.decision import DECISIONS
 from isotherm.errors import NotConverged
 from isotherm.solvers import solve
 from isotherm.trust import guard
-from isotherm.trust.calibrate import Calibration, calibrate
 from isotherm.trust.choose import LEAKS, Selection, choose
+from isotherm.trust.honest import calibrated
 from isotherm.trust.left_out import FEW_SEEDS, leave_sample_out
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from isotherm.classifier.seeds import Seeds
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.trust.calibrate import Calibration
     from isotherm.trust.left_out import LeftOut
 
 AUTO = "auto"
@@ -47,9 +48,7 @@ class Sampled(DirichletEstimator):
         check_is_fitted(self, "temperatures_")
         if self._calibrated is None:
             left = self._left_sample()
-            S = left.scores(self._decision)
-            some = np.isfinite(S).all(axis=1)
-            self._calibrated = calibrate(S[some], left.codes[some], self._spread())
+            self._calibrated = calibrated(left, left.scores(self._decision), self._spread())
         return self._calibrated
 
     def _spread(self) -> float:

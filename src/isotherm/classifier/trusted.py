@@ -86,10 +86,11 @@ class Trusted(Sampled):
             nodes=self._nodes.ids[self._seeds.nodes[left.places]],
             classes=self.classes_,
             n_seeds=len(self._seeds.nodes),
+            unit=self._spread(),
         )
 
     def suspects(self, *, max_seeds: int | None = None, random_state: int = 0) -> list[Suspect]:
-        """Seeds whose own label loses when they are left out, those that lose most clearly first.
+        """Seeds whose own label loses when they are left out, that of the least probability first.
 
         Parameters
         ----------

@@ -203,10 +203,10 @@ def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
     table.add_column("node", overflow="ellipsis", no_wrap=True, max_width=max(12, width // 3))
     for heading in ("label", "would get"):
         table.add_column(heading, overflow="ellipsis", no_wrap=True)
-    table.add_column("margin", justify="right")
+    table.add_column("probability", justify="right")
     for suspect in suspects:
         cells = (suspect.node, suspect.label, suspect.suggested)
-        table.add_row(*map(str, cells), f"{suspect.margin:.2f}")
+        table.add_row(*map(str, cells), f"{suspect.probability:.3f}")
     return table
 
 

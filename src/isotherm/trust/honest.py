@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.labels import UNKNOWN, decode_labels
+from isotherm.trust.calibrate import calibrate
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from numpy.typing import NDArray
 
+    from isotherm.trust.calibrate import Calibration
     from isotherm.trust.left_out import LeftOut
 
 Z = 1.96  # of the normal distribution: 95 % lie within
@@ -62,15 +64,14 @@ class Suspect(NamedTuple):
         Its own.
     suggested : object
         That it would get.
-    margin : float
-        Score of its own label minus that of the best other, in units of their spread: how clearly
-        it loses.
+    probability : float
+        Of its own label, by all other seeds.
     """
 
     node: Hashable
     label: Any
     suggested: Any
-    margin: float
+    probability: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +82,13 @@ class LeaveOneOut:
     ----------
     nodes : array of shape (m,)
         Ids of the seeds left out.
+    codes : int array of shape (m,)
+        The numbers of their own classes.
     truth, labels : arrays of shape (m,)
         Their own labels, and those they would get; none where no heat would reach them.
     temperatures, scores : arrays of shape (m, K)
+    probabilities : array of shape (m, K)
+        Calibrated on these very seeds; NaN where no heat would reach a seed.
     margins : array of shape (m,)
         Score of a seed's own class minus the best of the others: negative where it loses.
     n_seeds : int
@@ -94,10 +99,12 @@ class LeaveOneOut:
     """
 
     nodes: NDArray[Any]
+    codes: NDArray[np.intp]
     truth: NDArray[Any]
     labels: NDArray[Any]
     temperatures: NDArray[np.float64]
     scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
     margins: NDArray[np.float64]
     n_seeds: int
     accuracy: Interval
@@ -105,15 +112,12 @@ class LeaveOneOut:
     classes: list[ClassScore]
 
     def suspects(self) -> list[Suspect]:
-        """Seeds that would lose their own label, those that lose most clearly first."""
+        """Seeds that would lose their own label, that of the least probability first."""
         losing = np.flatnonzero(np.isfinite(self.margins) & (self.margins < 0))
-        S = self.scores[losing]
-        there = np.isfinite(S)  # a class without another seed has no score
-        spread = np.std(S, axis=1, where=there) if len(S) else np.zeros(0)
-        clear = self.margins[losing] / np.where(spread > 0, spread, 1.0)
-        order = np.argsort(clear, kind="stable")
+        own = self.probabilities[losing, self.codes[losing]]
+        order = np.argsort(own, kind="stable")
         some = losing[order]
-        columns = (self.nodes[some], self.truth[some], self.labels[some], clear[order])
+        columns = (self.nodes[some], self.truth[some], self.labels[some], own[order])
         return [Suspect(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
     def __str__(self) -> str:
@@ -138,9 +142,23 @@ def judged(
     nodes: NDArray[Any],
     classes: NDArray[Any],
     n_seeds: int,
+    unit: float,
 ) -> LeaveOneOut:
-    """Score what a decision makes of the seeds left out."""
+    """Score what a decision makes of the seeds left out.
+
+    Parameters
+    ----------
+    left : LeftOut
+    decision : str
+    nodes, classes : arrays
+        Ids of the seeds left out, and the labels of the classes.
+    n_seeds : int
+        All seeds.
+    unit : float
+        See `isotherm.trust.calibrate.calibrate`.
+    """
     found, S = left.labels(decision), left.scores(decision)
+    P = calibrated(left, S, unit)(S)
     rows = np.arange(len(found))
     others = S.copy()
     others[rows, left.codes] = -np.inf
@@ -150,16 +168,24 @@ def judged(
     confusion = confusion_of(left.codes, found, len(classes))
     return LeaveOneOut(
         nodes,
+        left.codes,
         decode_labels(left.codes, classes),
         decode_labels(found, classes),
         left.temperatures,
         S,
+        P,
         margins,
         n_seeds,
         proportion(int(np.trace(confusion)), len(found)),
         macro_f1(left.codes, found, len(classes)),
         _per_class(confusion, classes),
     )
+
+
+def calibrated(left: LeftOut, S: NDArray[np.float64], unit: float) -> Calibration:
+    """What the scores of seeds left out are worth, by those that can be found again."""
+    some = np.isfinite(S).all(axis=1)
+    return calibrate(S[some], left.codes[some], unit)
 
 
 def confusion_of(
