@@ -242,3 +242,33 @@ def test_a_seed_alone_in_its_part_gets_no_label_whatever_the_leak():
     for leak in (0.0, 0.3):
         model = DirichletClassifier("plain", leak=leak, tol=1e-4).fit(graph, {0: 0, 2: 1, 3: 0})
         assert model.leave_one_out().labels.tolist() == [1, 0, -1]
+
+
+def test_a_spot_check_is_leave_one_out_of_a_sample(rng, monkeypatch):
+    from isotherm.trust import left_out
+
+    graph = random_graph(rng, 80, 300)
+    model = DirichletClassifier().fit(graph, random_labels(rng, graph))
+    whole, spot = model.leave_one_out(), model.spot_check()
+    assert spot.accuracy == whole.accuracy
+    assert not spot.together
+    monkeypatch.setattr(left_out, "MOST_SEEDS", 9)
+    few = DirichletClassifier().fit(graph, random_labels(np.random.default_rng(0), graph))
+    few._sample = None  # the fit has looked at some
+    assert len(few.spot_check().nodes) == 9
+    assert "9 seeds left out, one at a time (a sample of 24)" in str(few.spot_check())
+
+
+def test_decisions_are_compared_on_the_same_seeds(rng):
+    graph = random_graph(rng, 80, 300)
+    labels = random_labels(rng, graph)
+    model = DirichletClassifier("standard").fit(graph, labels)
+    found = model.compare_decisions()
+    assert found[0].decision == "standard"
+    assert {one.decision for one in found} == set(DECISIONS)
+    free = model.status_ != "seed"
+    for one in found:
+        alone = DirichletClassifier(one.decision).fit(graph, labels)
+        assert one.macro_f1 == alone.spot_check().macro_f1
+        assert one.changed == np.mean(alone.labels_[free] != model.labels_[free])
+        assert one.largest_share == np.bincount(alone.labels_[free]).max() / free.sum()

@@ -93,6 +93,8 @@ class LeaveOneOut:
         Score of a seed's own class minus the best of the others: negative where it loses.
     n_seeds : int
         All seeds, of which those left out may be a sample.
+    together : bool
+        Whether they were left out all at once, each without the others.
     accuracy, macro_f1 : Interval
         Over the seeds left out; the macro-F1 over the classes of these.
     classes : list of ClassScore
@@ -107,6 +109,7 @@ class LeaveOneOut:
     probabilities: NDArray[np.float64]
     margins: NDArray[np.float64]
     n_seeds: int
+    together: bool
     accuracy: Interval
     macro_f1: Interval
     classes: list[ClassScore]
@@ -122,8 +125,9 @@ class LeaveOneOut:
 
     def __str__(self) -> str:
         whole = "" if len(self.nodes) == self.n_seeds else f" (a sample of {self.n_seeds})"
+        way = "together" if self.together else "one at a time"
         lines = [
-            f"{len(self.nodes)} seeds left out, one at a time{whole}",
+            f"{len(self.nodes)} seeds left out, {way}{whole}",
             f"accuracy {self.accuracy}, macro-F1 {self.macro_f1}",
         ]
         width = max(len(str(c.label)) for c in self.classes)
@@ -176,6 +180,7 @@ def judged(
         P,
         margins,
         n_seeds,
+        left.together,
         proportion(int(np.trace(confusion)), len(found)),
         macro_f1(left.codes, found, len(classes)),
         _per_class(confusion, classes),

@@ -58,6 +58,8 @@ class LeftOut:
         What decisions look at, arrays of shape (m, K): a row for each seed left out.
     is_last : bool array of shape (m,)
         Whether a seed is the only one of its class, which then cannot be found.
+    together : bool
+        Whether they are free all at once.
     """
 
     places: NDArray[np.intp]
@@ -65,6 +67,7 @@ class LeftOut:
     temperatures: NDArray[np.float64]
     means: Means
     is_last: NDArray[np.bool_]
+    together: bool
 
     def scores(self, decision: str) -> NDArray[np.float64]:
         """Scores of the classes at each seed left out; a class without a seed has none (−∞)."""
@@ -240,7 +243,7 @@ def _left_out(
     )
     own = codes[places]
     is_last = means.seed_share[np.arange(len(places)), own] == 0
-    return LeftOut(places, own, T, means, is_last)
+    return LeftOut(places, own, T, means, is_last, together)
 
 
 def _first_of_each(numbers: NDArray[Any]) -> NDArray[np.intp]:
