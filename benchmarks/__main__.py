@@ -21,7 +21,9 @@ CLAIMS = [
     "reading_is_fast",
     "estimates_hold",
     "leave_one_out_costs_columns",
+    "suspects_are_found",
     "auto_is_safe",
+    "probabilities_are_calibrated",
     "suggestions_save_labels",
 ]
 

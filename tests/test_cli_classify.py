@@ -155,6 +155,25 @@ def test_a_node_is_explained(here):
     assert "'nobody'" in stranger.stderr
 
 
+def test_what_to_label_next_is_suggested(here):
+    result = here("suggest", "edges.csv", "labels.csv", "--most", "3", "-o", "next.csv")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["node", "label", "now", "doubt", "reach"]
+    assert len(lines[1:]) == 3 + 3
+    assert lines[-2].startswith("go on: 4 seeds that can be left out are too few to tell")
+    assert lines[-1] == "wrote next.csv"
+    rows = rows_of((here.folder / "next.csv").read_text())
+    assert list(rows) == [line.split()[0] for line in lines[1:4]]
+    assert set(rows) <= set("cdevwx")
+    again = here("suggest", "edges.csv", "labels.csv", "-o", "next.csv")
+    assert again.returncode == 1
+    assert "next.csv exists already" in again.stderr
+    labels = "".join(f"{n},{'low' if n < 'm' else 'high'}\n" for n in "abcdevwxyz")
+    (here.folder / "labels.csv").write_text("node,label\n" + labels)
+    assert here("suggest", "edges.csv", "labels.csv").stdout == "every node has a label\n"
+
+
 def test_suspects_are_listed(here):
     labels = "".join(f"{n},{'low' if n < 'm' else 'high'}\n" for n in "abcwxyz")
     (here.folder / "labels.csv").write_text(labels + "d,high\n")

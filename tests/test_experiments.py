@@ -257,6 +257,21 @@ def test_evaluation_gives_a_row_for_each_share_repeat_and_decision(rng):
     assert len(rows) == 2 * 2 * len(DECISIONS)
 
 
+def test_evaluation_may_also_choose_by_leave_one_out(rng):
+    graph, labels = BlockModel([60, 40], 0.3, 0.05).sample(rng)
+    (*others, row) = evaluate(
+        graph, labels, [0.3], repeats=1, auto=True, rngs=lambda *_: np.random.default_rng(5)
+    )
+    assert [row["decision"] for row in others] == list(DECISIONS)
+    seeds = draw_seeds(labels, 0.3, np.random.default_rng(5))
+    known = np.full(100, -1)
+    known[seeds] = labels[seeds]
+    model = DirichletClassifier("auto", leak="auto").fit(graph, known)
+    free = known < 0
+    assert row["decision"] == "auto"
+    assert row["macro_f1"] == macro_f1(labels[free], model.labels_[free])
+
+
 # --- on data sets -------------------------------------------------------------------------------
 
 

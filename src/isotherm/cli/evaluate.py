@@ -23,6 +23,10 @@ def evaluate(
     ] = "5%,10%,20%",
     repeats: Annotated[int, typer.Option(min=1, help="Draws of seeds for each share.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn at random.")] = 0,
+    auto: Annotated[
+        bool,
+        typer.Option("--auto", help="Also with decision and leak chosen by leave-one-out; slower."),
+    ] = False,
     csv: Annotated[
         Path | None, typer.Option(help="File for one row per single run.", dir_okay=False)
     ] = None,
@@ -77,6 +81,7 @@ def evaluate(
             codes,
             shares,
             repeats=repeats,
+            auto=auto,
             rngs=lambda share, repeat: np.random.default_rng([seed, round(share * 1e9), repeat]),
             progress=progress,
         )

@@ -1,7 +1,8 @@
-"""``isotherm explain`` and ``isotherm suspects``."""
+"""``isotherm explain``, ``isotherm suspects`` and ``isotherm suggest``."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,8 @@ from isotherm.cli.progress import Stages
 from isotherm.errors import FileError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from isotherm.classifier import DirichletClassifier
     from isotherm.classifier.trusted import Explanation
     from isotherm.job import Job
@@ -73,8 +76,15 @@ def _draw(path: str, why: Explanation, classifier: DirichletClassifier, most: in
     means = dict(zip(classifier.classes_, classifier.mean_temperatures_, strict=True))
     decision = classifier.selection_.decision
     page = explanation_page(why, means=means, decision=decision, most=most)
-    try:
+    with _written(path):
         write_text(Path(path), page)
+
+
+@contextmanager
+def _written(path: str) -> Iterator[None]:
+    """Say of a file that it cannot be written, and why."""
+    try:
+        yield
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}") from None
 
@@ -115,6 +125,57 @@ def suspects(
     console.print(f"{len(listed):,} would lose their label, the clearest first", highlight=False)
     console.print()
     console.print(suspect_table(listed[:most], width=console.width))
+
+
+@app.command()
+def suggest(
+    edges: o.Edges,
+    labels: o.Labels,
+    most: Annotated[int, typer.Option(min=1, help="How many to suggest.")] = 10,
+    decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
+    leak: Annotated[str, typer.Option(metavar="NUMBER", help="Heat lost, or 'auto'.")] = "0",
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="CSV file for them, too.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    force: o.Force = False,
+    source: o.Source = None,
+    target: o.Target = None,
+    weight: o.Weight = None,
+    delimiter: o.Delimiter = None,
+    header: o.Header = None,
+    label: o.Label = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Say which nodes to label next, and whether further labels would still pay."""
+    from isotherm.report.tables import write_csv
+    from isotherm.report.terminal import suggestion_table
+
+    show_warnings(quiet=quiet)
+    columns = {"source": source, "target": target, "weight": weight}
+    job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
+    job = replace(job, report=out, force=force)
+    job.check()
+    classifier = _fitted(job, quiet=quiet)
+    found = classifier.suggest(most)
+    console = Console()
+    if not found:
+        console.print("every node has a label")
+        return
+    console.print(suggestion_table(found, width=console.width))
+    console.print()
+    console.print(str(classifier.should_stop()), highlight=False, markup=False, soft_wrap=True)
+    if out is not None:
+        rows = [one._asdict() for one in found]
+        with _written(out):
+            write_csv(Path(out), rows, found[0]._fields)
+        console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _job(

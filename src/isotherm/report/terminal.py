@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from isotherm.read.record import Reading
     from isotherm.solvers import Solution
     from isotherm.trust.honest import Suspect
+    from isotherm.trust.suggest import Suggestion
 
 MEDIUM = 60  # terminal columns that a full table needs
 WIDE = 96  # and one with a column for each decision
@@ -206,7 +208,20 @@ def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
     table.add_column("probability", justify="right")
     for suspect in suspects:
         cells = (suspect.node, suspect.label, suspect.suggested)
-        table.add_row(*map(str, cells), f"{suspect.probability:.3f}")
+        table.add_row(*(escape(str(c)) for c in cells), f"{suspect.probability:.3f}")
+    return table
+
+
+def suggestion_table(suggestions: list[Suggestion], *, width: int) -> Table:
+    """Nodes to label next."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("node", overflow="ellipsis", no_wrap=True, max_width=max(12, width // 3))
+    table.add_column("label now", overflow="ellipsis", no_wrap=True)
+    for heading in ("doubt", "reach"):
+        table.add_column(heading, justify="right")
+    for one in suggestions:
+        now = "none" if one.label is None else str(one.label)
+        table.add_row(escape(str(one.node)), escape(now), f"{one.doubt:.2f}", f"{one.reach:,.1f}")
     return table
 
 
