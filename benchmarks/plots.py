@@ -22,7 +22,7 @@ def main() -> None:
     plt.rcParams.update({"svg.hashsalt": "isotherm", "font.size": 9, "axes.spines.top": False})
     plt.rcParams.update({"axes.spines.right": False, "savefig.bbox": "tight"})
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for draw in (ten_sweeps, same_answer, linear, product):
+    for draw in (ten_sweeps, same_answer, linear, product, suspects, reliability, suggestions):
         figure = draw()
         # No date in the file: the same results give the same picture.
         figure.savefig(IMAGES / f"{draw.__name__}.svg", metadata={"Date": None})
@@ -123,6 +123,84 @@ def product() -> plt.Figure:
     axis.text(len(rest) - 0.5, copy["gb_per_s"], "copy", ha="right", va="bottom", fontsize=8)
     axis.set_ylabel("GB/s")
     axis.tick_params(axis="x", labelsize=7)
+    return figure
+
+
+def suspects() -> plt.Figure:
+    """Precision and recall of the first suspects."""
+    rows = rows_of("suspects_are_found")
+    names = list(dict.fromkeys(row["graph"] for row in rows))
+    figure, axes = plt.subplots(1, len(names), figsize=(7, 2.8), sharey=True)
+    for axis, name in zip(axes, names, strict=True):
+        of_graph = [row for row in rows if row["graph"] == name]
+        for row, color in zip(of_graph, (OURS, *OTHERS), strict=False):
+            axis.plot(
+                row["recall"],
+                row["precision"],
+                "o-",
+                markersize=3,
+                color=color,
+                label=f"{row['seeds']:.0%} seeds",
+            )
+            twice = row["listed"].index(2.0)
+            axis.plot(row["recall"][twice], row["precision"][twice], "o", color=color)
+        axis.axvline(0.7, color="black", linewidth=0.8, linestyle=":")
+        axis.set(title=short(name), xlabel="recall", xlim=(0, 1), ylim=(0, 1))
+    axes[0].set_ylabel("precision")
+    axes[0].legend(frameon=False, fontsize=7)
+    figure.tight_layout()
+    return figure
+
+
+def reliability() -> plt.Figure:
+    """What was said beside what is so, at 5 % seeds."""
+    rows = [row for row in rows_of("probabilities_are_calibrated") if row["seeds"] == 0.05]
+    names = list(dict.fromkeys(row["graph"] for row in rows))
+    figure, axes = plt.subplots(3, 3, figsize=(7, 7), sharex=True, sharey=True)
+    for axis in axes.flat[len(names) :]:
+        axis.set_visible(False)
+    for axis, name in zip(axes.flat, names, strict=False):
+        axis.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":")
+        for row in rows:
+            if row["graph"] != name:
+                continue
+            color = OURS if row["who"] == "isotherm" else OTHERS[1]
+            total = sum(count for count, _, _ in row["bins"])
+            seen = [each for each in row["bins"] if each[0] >= 0.002 * total]
+            _, said, right = zip(*seen, strict=True)
+            label = f"{row['who']}, {row['error']:.3f}"
+            axis.plot(said, right, "o-", markersize=3, color=color, label=label)
+        axis.set_title(short(name), fontsize=8)
+        axis.legend(frameon=False, fontsize=6, loc="upper left")
+    figure.supxlabel("probability said")
+    figure.supylabel("share that is right")
+    figure.tight_layout()
+    return figure
+
+
+def suggestions() -> plt.Figure:
+    """Learning curves."""
+    rows = rows_of("suggestions_save_labels")
+    names = list(dict.fromkeys(row["graph"] for row in rows))
+    colors = {"suggest": OURS, "random": "black", "margin": OTHERS[0], "influence": OTHERS[2]}
+    colors["flips"] = OTHERS[3]
+    figure, axes = plt.subplots(2, 4, figsize=(9, 4.6))
+    for axis in axes.flat[len(names) :]:
+        axis.set_visible(False)
+    for axis, name in zip(axes.flat, names, strict=False):
+        for row in rows:
+            if row["graph"] == name:
+                way = row["way"]
+                style = {"lw": 2 if way == "suggest" else 1, "ls": "--" if way == "random" else "-"}
+                axis.plot(row["labels"], row["f1"], color=colors[way], label=way, **style)
+        axis.set_xscale("log")
+        axis.set_title(short(name), fontsize=8)
+    axes[0, 0].set_ylabel("macro-F1")
+    axes[1, 0].set_ylabel("macro-F1")
+    figure.supxlabel("labels")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, loc="lower right", bbox_to_anchor=(0.98, 0.12))
+    figure.tight_layout()
     return figure
 
 

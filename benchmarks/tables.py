@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md, from results/benchmarks: ``python -m benchmarks.tables``.
+"""The tables of the documentation, from results/benchmarks: ``python -m benchmarks.tables``.
 
 Each stands between ``<!-- table: NAME -->`` and ``<!-- end -->``; the words around it are written
 by hand.
@@ -15,7 +15,7 @@ from benchmarks.measure import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PAGE = ROOT / "docs" / "performance.md"
+PAGES = [ROOT / "docs" / "performance.md", ROOT / "docs" / "trust.md"]
 STOPS = {"labels": "all labels certified", "tolerance": "temperatures to 1e-4"}
 
 Row = dict[str, Any]
@@ -116,6 +116,57 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             ),
         },
     ),
+    "leave_one_out_costs_columns": (
+        bool,  # all
+        {
+            "tol": lambda row: f"{row['tol']:g}",
+            "500 seeds left out": lambda row: f"{row['leave_one_out_s']:.2f} s",
+            "a fit with 20 columns": lambda row: f"{row['fit_s']:.3f} s",
+            "ratio": lambda row: f"{row['ratio']:.1f}",
+        },
+    ),
+    "suspects_are_found": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "seeds": lambda row: f"{row['seeds']:.0%}",
+            **{
+                f"{times:g} ×": lambda row, k=k: f"{row['recall'][k]:.0%}"
+                for k, times in enumerate((0.5, 1.0, 1.5, 2.0, 3.0, 4.0))
+            },
+        },
+    ),
+    "auto_is_safe": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "seeds": lambda row: f"{row['seeds']:.0%}",
+            "plain": lambda row: f"{row['plain']:.3f}",
+            "centred": lambda row: f"{row['centered']:.3f}",
+            "auto": lambda row: f"{row['auto']:.3f}",
+            "over centred": lambda row: f"{row['auto'] - row['centered']:+.3f}",
+        },
+    ),
+    "probabilities_are_calibrated": (
+        lambda row: row["who"] == "isotherm",
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "seeds": lambda row: f"{row['seeds']:.0%}",
+            "isotherm": lambda row: f"{row['error']:.3f}",
+            "scikit-network": lambda row: f"{row['theirs']:.3f}",
+        },
+    ),
+    "suggestions_save_labels": (
+        lambda row: row["way"] == "suggest",
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "labels": lambda row: f"{row['labels'][0]:.0f} to {row['labels'][-1]:.0f}",
+            "suggest": lambda row: f"**{row['saved']:.0%}**",
+            "least margin": lambda row: f"{row['margin']:.0%}",
+            "influence": lambda row: f"{row['influence']:.0%}",
+            "expected flips": lambda row: f"{row['flips']:.0%}",
+        },
+    ),
     "estimates_hold": (
         bool,  # all
         {
@@ -130,10 +181,29 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
 }
 
 
+def theirs_beside(rows: list[Row]) -> list[Row]:
+    """The error of scikit-network next to ours."""
+    theirs = {(r["graph"], r["seeds"]): r["error"] for r in rows if r["who"] != "isotherm"}
+    return [{**r, "theirs": theirs[r["graph"], r["seeds"]]} for r in rows]
+
+
+def ways_beside(rows: list[Row]) -> list[Row]:
+    """What the other ways save next to ours."""
+    saved = {(r["graph"], r["way"]): r["saved"] for r in rows}
+    ways = ("margin", "influence", "flips")
+    return [{**r, **{way: saved[r["graph"], way] for way in ways}} for r in rows]
+
+
+BESIDE: dict[str, Callable[[list[Row]], list[Row]]] = {
+    "probabilities_are_calibrated": theirs_beside,
+    "suggestions_save_labels": ways_beside,
+}
+
+
 def table(name: str) -> str:
     """The table of one benchmark, in Markdown."""
     path = ROOT / "results" / "benchmarks" / f"{name}.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    rows = BESIDE.get(name, list)(json.loads(path.read_text(encoding="utf-8"))["rows"])
     shown, columns = TABLES[name]
     lines = [list(columns), ["---"] * len(columns)]
     lines += [[cell(row) for cell in columns.values()] for row in rows if shown(row)]
@@ -151,4 +221,5 @@ def filled(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

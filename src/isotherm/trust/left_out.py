@@ -40,6 +40,7 @@ MOST_SEEDS = 300  # of a sample
 FEW_SEEDS = 63  # of a sample of a large graph
 LARGE = 3_000_000  # entries of the adjacency matrix
 TOGETHER = 0.1  # of the seeds, at the most, are left out at once
+TOGETHER_TOL = 1e-3  # so many, on so large a graph, need no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +203,7 @@ def leave_sample_out(
         count = min(len(others), int(n_seeds * TOGETHER), n_classes * MOST_SEEDS)
         some = np.sort(rng.choice(others, count, replace=False))
         if count > most:
+            how["tol"] = max(how["tol"], TOGETHER_TOL)
             return leave_some_out(problem, temperatures, codes, some, abstain=abstain, **how)
     # The only seed of a class cannot be found again.
     findable = np.flatnonzero(np.bincount(codes, minlength=n_classes)[codes] > 1)

@@ -167,7 +167,8 @@ def suggest(
         if len(nodes) > LOOKED_AT:
             nodes = np.sort(rng.choice(nodes, LOOKED_AT, replace=False))
         responses = Responses(problem, candidates, nodes, **how)
-        picked = choose(responses, doubts, candidates, nodes, k)
+        in_turns = len(candidates) < len(free)
+        picked = choose(responses, doubts, candidates, nodes, k, in_turns=in_turns)
         scale = np.count_nonzero(problem.is_free[:n]) / len(nodes)
         found += [(scale * worth, int(candidates[c]), reach) for c, worth, reach in picked]
     found.sort(key=lambda one: -one[0])
@@ -215,10 +216,20 @@ def choose(
     candidates: NDArray[np.intp],
     nodes: NDArray[np.intp],
     k: int,
+    *,
+    in_turns: bool,
 ) -> list[tuple[int, float, float]]:
     """Choose candidates one after the other: place, worth and reach of each.
 
-    Those at even and odd places take turns, see `candidates_of`.
+    Parameters
+    ----------
+    responses : Responses
+        Of `candidates`, at `nodes`.
+    doubts : Doubts
+    candidates, nodes : int arrays
+    k : int
+    in_turns : bool
+        Whether those at even and odd places take turns, see `candidates_of`.
     """
     weight, own = doubts.doubt[nodes], doubts.variance[candidates]
     left = np.ones(len(candidates), dtype=bool)
@@ -227,7 +238,7 @@ def choose(
     for step in range(min(k, len(candidates))):
         g = responses.shares()
         worth = own * (weight @ (g - g.mean(axis=0)) ** 2)
-        in_turn = left & (turn == step % 2)
+        in_turn = left & (turn == step % 2) if in_turns else left
         worth = np.where(in_turn if in_turn.any() else left, worth, -1.0)
         best = int(worth.argmax())
         found.append((best, float(worth[best]), float(responses.reach()[best])))
