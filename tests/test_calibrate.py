@@ -107,29 +107,30 @@ def test_a_large_graph_is_sampled_at_a_bounded_price(rng, monkeypatch):
     how = {"tol": 1e-6}
     whole = leave_one_out(*given, **how)
     assert np.array_equal(leave_sample_out(*given, abstain=True, **how).places, whole.places)
-    monkeypatch.setattr(left_out, "LARGE", 10)
-    few = leave_sample_out(*given, abstain=True, **how)
+    few = leave_sample_out(*given, abstain=True, large=10, **how)
     assert len(few.places) == left_out.FEW_SEEDS
     assert np.allclose(few.temperatures, whole.temperatures[few.places])
     monkeypatch.setattr(left_out, "FEW_SEEDS", 8)
-    together = leave_sample_out(*given, abstain=True, **how)
+    together = leave_sample_out(*given, abstain=True, large=10, **how)
     assert len(together.places) == 10
     assert np.allclose(
         together.temperatures,
         leave_some_out(*given, together.places, abstain=True, **how).temperatures,
+        atol=left_out.TOGETHER_TOL,
     )
 
 
 def test_a_component_keeps_a_seed_when_some_are_left_out_together(monkeypatch):
     from isotherm.trust import left_out
 
-    monkeypatch.setattr(left_out, "LARGE", 0)
     monkeypatch.setattr(left_out, "FEW_SEEDS", 1)
-    monkeypatch.setattr(left_out, "TOGETHER", 0.9)
+    monkeypatch.setattr(left_out, "TOGETHER", 0.2)
     graph = Graph.from_edges(range(0, 40, 2), range(1, 40, 2))  # pairs
     labels = dict.fromkeys(range(10), 0) | {20: 1, 21: 1, 22: 0}
     model = DirichletClassifier().fit(graph, labels)
-    left = model._left_sample()
+    left = leave_sample_out(
+        model._problem, model.temperatures_, model._seeds.codes, abstain=True, large=0, tol=1e-6
+    )
     assert len(left.places) > 1
     assert left.reached.all()
     assert not left.is_last.any()

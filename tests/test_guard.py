@@ -66,7 +66,7 @@ def test_a_large_problem_is_not_slowed_down(blocks, monkeypatch):
     graph, _ = blocks
     labels = np.full(120, -1)
     labels[::4] = np.arange(30) // 2 % 2
-    monkeypatch.setattr(sampled, "GUARDED", 10)
+    monkeypatch.setattr(sampled, "GUARDED", (63, 10))
     assert doubts_of(graph, labels) == ""
     assert "by chance" in doubts_of(graph, labels, "auto")  # which has left them out anyhow
 

@@ -17,6 +17,7 @@ from isotherm.graph.texts import TextNumbers
 from isotherm.job import current_memory
 from isotherm.read.load import choose_edge_columns, gather_labels, load_graph, open_table
 from isotherm.read.source import open_source
+from isotherm.trust.left_out import columns_of_sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +34,7 @@ SMALL = PIECES * PIECE  # a file no larger is read in full
 CLASSES = 10  # where no labels are given
 STEPS = 16  # of a solve on a graph that is neither easy nor hard
 WIDTH = 16  # columns solved at once
+LOOSER = 0.8  # of the time of a solve, if no more than a tolerance of 1e-3 is asked for
 TRIAL = (20_000, 200_000)  # nodes and edges of the graph on which this machine is timed
 FAR_MEMORY = 2.0  # how much slower a step is, per entry, where the vectors fit no cache
 BUILDING = 2.0  # reading and building a graph, in times of parsing and numbering
@@ -94,10 +96,14 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         n_labels, classes = labelled.count()
     import isotherm.classifier  # noqa: F401  # what a job loads takes room, too
 
-    per_step = _time_of_step(classes)
     entries = 2 * counts.rows
     far = FAR_MEMORY if counts.nodes > TRIAL[0] * 5 else 1.0
-    solving = STEPS * per_step * far * (entries + counts.nodes)
+    steps = STEPS * far * (entries + counts.nodes)
+    solving = _time_of_step(classes) * steps
+    # Seeds are left out, too, to tell what scores are worth.
+    columns = columns_of_sample(entries, n_labels)
+    blocks = -(-(columns + 1) // WIDTH)
+    solving += _time_of_step(WIDTH - 1) * blocks * steps if columns else LOOSER * solving
     return Estimate(
         counts.nodes,
         counts.rows,

@@ -14,7 +14,7 @@ from isotherm.solvers import solve
 from isotherm.trust import guard
 from isotherm.trust.choose import LEAKS, Selection, choose
 from isotherm.trust.honest import calibrated
-from isotherm.trust.left_out import FEW_SEEDS, leave_sample_out
+from isotherm.trust.left_out import leave_sample_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
-GUARDED = 10_000_000  # seeds × entries of the matrix up to which a fit looks at seeds left out
+LARGE_CHOICE = 3_000_000  # entries of the matrix of a graph too large to choose carefully
+GUARDED = (63, 10_000_000)  # seeds, and seeds × entries, up to which a fit leaves them out to look
 LOOKED_AT = 4096  # free nodes, to see whether all are warmest in one class
 
 
@@ -71,7 +72,7 @@ class Sampled(DirichletEstimator):
             leaky = problem.with_leak(leak)
             T = solve(leaky, **self._how(SAMPLE_TOL)).temperatures[:n]
             T = self._with_unreached(T, problem.is_unreached[:n])
-            left[leak] = self._sampled(leaky, T, codes)
+            left[leak] = self._sampled(leaky, T, codes, large=LARGE_CHOICE)
             some = ~left[leak].is_last
             found |= {(decision, leak): left[leak].labels(decision)[some] for decision in decisions}
             if not some.any():
@@ -84,9 +85,9 @@ class Sampled(DirichletEstimator):
         return {"tol": max(self.tol, tol), "solver": self.solver, "engine": self.engine}
 
     def _sampled(
-        self, problem: DirichletProblem, T: NDArray[Any], codes: NDArray[np.intp]
+        self, problem: DirichletProblem, T: NDArray[Any], codes: NDArray[np.intp], **bounds: int
     ) -> LeftOut:
-        how = self._how(SAMPLE_TOL) | {"abstain": self.unreached == "abstain"}
+        how = self._how(SAMPLE_TOL) | {"abstain": self.unreached == "abstain"} | bounds
         try:
             return leave_sample_out(problem, T, codes, **how)
         except NotConverged:  # a solver that was told to stop early
@@ -111,7 +112,7 @@ class Sampled(DirichletEstimator):
             guard.collapsed(self.temperatures_[some].argmax(axis=1), classes, self._decision),
         ]
         work = len(codes) * len(self._problem.graph.rows.ends)
-        if self._sample is not None or (len(codes) <= FEW_SEEDS and work <= GUARDED):
+        if self._sample is not None or (len(codes) <= GUARDED[0] and work <= GUARDED[1]):
             left = self._left_sample()
             others = ~left.is_last
             found.append(

@@ -89,8 +89,9 @@ class Trusted(Sampled):
         """The same of a sample of the seeds, at a bounded price.
 
         It is the sample by which probabilities are calibrated: up to 300 seeds that are not the
-        only ones of their class, left out one at a time. On a large graph with many seeds a tenth
-        of them is left out together; each then misses the others, too, and fares a bit worse.
+        only ones of their class, left out one at a time; up to 31 on a graph of more than 150 000
+        edges. Where there are many seeds on such a graph a tenth of them is left out together;
+        each then misses the others, too, and fares a bit worse.
         """
         check_is_fitted(self, "temperatures_")
         return self._judged(self._left_sample())

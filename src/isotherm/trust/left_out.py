@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COLUMNS = 255  # seeds solved for at once, on a graph that is not large
-ROOM = 1 << 26  # temperatures that there is room for
+ROOM = 1 << 24  # temperatures that there is room for
 MOST_SEEDS = 300  # of a sample
-FEW_SEEDS = 63  # of a sample of a large graph
-LARGE = 3_000_000  # entries of the adjacency matrix
+FEW_SEEDS = 31  # of a sample of a large graph
+LARGE = 300_000  # entries of the adjacency matrix
 TOGETHER = 0.1  # of the seeds, at the most, are left out at once
 TOGETHER_TOL = 1e-3  # so many, on so large a graph, need no more
 
@@ -182,33 +182,46 @@ def leave_sample_out(
     codes: NDArray[np.intp],
     *,
     abstain: bool,
+    large: int = LARGE,
     **how: Any,
 ) -> LeftOut:
     """Enough seeds to judge by, at a bounded price; always the same ones.
 
-    One at a time, up to 300 of them, or 63 where the graph is large. Where there are so many seeds
-    that a tenth of them makes a larger sample, these are left out together. Arguments as in
-    `leave_some_out`.
+    One at a time, as many as `columns_of_sample` says. Where there are so many seeds that a tenth
+    of them makes a larger sample, these are left out together.
+
+    Parameters
+    ----------
+    problem, temperatures, codes, abstain
+        See `leave_some_out`.
+    large : int
+        Entries of the adjacency matrix from which a graph counts as large.
+    **how
+        See `leave_one_out`.
     """
-    n_seeds, n_classes = len(codes), problem.n_columns
     rng = np.random.default_rng(0)
-    large = len(problem.graph.rows.ends) > LARGE
-    most = FEW_SEEDS if large else MOST_SEEDS
-    if large and n_seeds * TOGETHER > most:
-        spared = np.unique(
-            np.concatenate([_first_of_each(problem.graph.components[problem.boundary]),
-                            _first_of_each(codes)])
-        )  # fmt: skip
-        others = np.setdiff1d(np.arange(n_seeds), spared, assume_unique=True)
-        count = min(len(others), int(n_seeds * TOGETHER), n_classes * MOST_SEEDS)
-        some = np.sort(rng.choice(others, count, replace=False))
-        if count > most:
+    most = columns_of_sample(len(problem.graph.rows.ends), len(codes), large)
+    if most == 0:
+        groups = (problem.graph.components[problem.boundary], codes)
+        spared = np.concatenate([np.unique(of, return_index=True)[1] for of in groups])
+        others = np.setdiff1d(np.arange(len(codes)), spared)
+        count = min(int(len(codes) * TOGETHER), MOST_SEEDS * problem.n_columns)
+        if len(others) > count:
             how["tol"] = max(how["tol"], TOGETHER_TOL)
+            some = np.sort(rng.choice(others, count, replace=False))
             return leave_some_out(problem, temperatures, codes, some, abstain=abstain, **how)
+        most = FEW_SEEDS
     # The only seed of a class cannot be found again.
-    findable = np.flatnonzero(np.bincount(codes, minlength=n_classes)[codes] > 1)
+    findable = np.flatnonzero(np.bincount(codes, minlength=problem.n_columns)[codes] > 1)
     some = findable if len(findable) <= most else np.sort(rng.choice(findable, most, replace=False))
     return leave_one_out(problem, temperatures, codes, some=some, **how)
+
+
+def columns_of_sample(n_entries: int, n_seeds: int, large: int = LARGE) -> int:
+    """How many seeds are left out one at a time; 0 if some are left out together instead."""
+    if n_entries <= large:
+        return min(n_seeds, MOST_SEEDS)
+    return 0 if n_seeds * TOGETHER > FEW_SEEDS else min(n_seeds, FEW_SEEDS)
 
 
 def _left_out(
@@ -246,10 +259,6 @@ def _left_out(
     own = codes[places]
     is_last = means.seed_share[np.arange(len(places)), own] == 0
     return LeftOut(places, own, T, means, is_last, together)
-
-
-def _first_of_each(numbers: NDArray[Any]) -> NDArray[np.intp]:
-    return np.unique(numbers, return_index=True)[1]
 
 
 def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:

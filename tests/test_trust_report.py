@@ -1,0 +1,301 @@
+"""What the page of a classification says of how far to trust it: the numbers are the API's."""
+
+import html
+import re
+
+import numpy as np
+import pytest
+
+from isotherm import BlockModel, DirichletClassifier, Graph
+from isotherm.report import charts
+from isotherm.report.classification import classification_page
+from isotherm.trust import left_out
+from isotherm.trust.calibrate import Bin, calibration_error, reliability
+from isotherm.trust.honest import proportion
+from test_classification_report import NASTY, parsed, run_of
+
+
+def section_of(run, title):
+    """The HTML of one section, and its text."""
+    found = re.search(rf"<h2>{title}</h2>(.*?)(?=<h2>|</body>)", classification_page(run), re.S)
+    return found[1], html.unescape(re.sub("<[^>]*>", " ", found[1]))
+
+
+def rows_of(run, first):
+    """The rows below the heading whose columns begin like this."""
+    rows = parsed(run).rows
+    start = next(k for k, row in enumerate(rows) if row[: len(first)] == list(first))
+    width = len(rows[start])
+    stop = next(
+        (k for k in range(start + 1, len(rows)) if len(rows[k]) != width or not _is_body(rows[k])),
+        len(rows),
+    )
+    return rows[start + 1 : stop]
+
+
+def _is_body(row):
+    return row[0] not in {"class", "decision", "node", "said", "status"}
+
+
+def blocks(sizes, share, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    graph, truth = BlockModel(sizes, 0.1, 0.012).sample(rng)
+    names = np.array([f"class {k}" for k in range(len(sizes))])
+    known = np.flatnonzero(rng.random(len(truth)) < share)
+    labels = {int(node): names[truth[node]] for node in known}
+    return run_of(graph, labels, **options)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return blocks([150, 100, 50], 0.4)
+
+
+def test_accuracy_and_macro_f1_are_those_of_the_spot_check(run):
+    check = run.classifier.spot_check()
+    n_right = int((check.labels == check.truth).sum())
+    words = section_of(run, "How far to trust it")[1]
+    assert f"All {check.n_seeds} seeds were left out, one at a time." in words
+    assert f"{n_right} got their own label back: accuracy {check.accuracy}, " in words
+    assert f"macro-F1 {check.macro_f1}." in words
+    assert "19 of 20 such intervals hold the true value" in words
+    assert "too few labels" not in words
+
+
+def test_each_class_has_the_scores_of_the_spot_check(run):
+    scores = sorted(run.classifier.spot_check().classes, key=lambda score: -score.n_seeds)
+    rows = rows_of(run, ("class", "seeds left out"))
+    assert [row[0] for row in rows] == [score.label for score in scores]
+    for (_, n_seeds, precision, recall, interval, f1), score in zip(rows, scores, strict=True):
+        assert int(n_seeds) == score.n_seeds
+        numbers = [score.precision, score.recall, score.f1]
+        assert [float(precision), float(recall), float(f1)] == pytest.approx(numbers, abs=0.005)
+        assert interval == f"{score.recall_interval.low:.2f} to {score.recall_interval.high:.2f}"
+
+
+@pytest.mark.parametrize("decision", ["centered", "mass"])
+def test_decisions_side_by_side_are_those_of_the_classifier(decision):
+    run = blocks([60, 40, 20], 0.3, decision=decision)
+    model = run.classifier
+    decided, rows = model.compare_decisions(), rows_of(run, ("decision",))
+    assert rows[0][0] == f"{decision} (in use)"
+    assert [row[0] for row in rows[1:]] == [one.decision for one in decided[1:]]
+    for row, one in zip(rows, decided, strict=True):
+        shares = charts.percent(one.largest_share), charts.percent(one.changed)
+        largest = model.classes_[one.largest]
+        assert row[1:] == [str(one.accuracy), str(one.macro_f1), largest, *shares]
+    # By fitting anew: what the table says of the free nodes is so.
+    free = model.status_ != "seed"
+    known = dict(zip(model.names_[~free], model.labels_[~free], strict=True))
+    other = DirichletClassifier(decided[1].decision).fit(run.graph, known).labels_
+    assert rows[1][5] == charts.percent(np.mean(other[free] != model.labels_[free]))
+
+
+def test_the_reliability_diagram_shows_what_was_said_and_what_is_so(run):
+    check, left = run.classifier.spot_check(), run.classifier._left_sample()
+    some = left.reached
+    right = check.labels[some] == check.truth[some]
+    own = np.searchsorted(run.classifier.classes_, check.labels[some])
+    ours = check.probabilities[some][np.arange(some.sum()), own]
+    E = np.exp(5 * (left.temperatures - left.means.all)[some])
+    rival = (E / E.sum(axis=1, keepdims=True)).max(axis=1)
+    text, words = section_of(run, "Calibration")
+    errors = [calibration_error(said, right, 10) for said in (ours, rival)]
+    assert f"{some.sum()} labels of seeds left out: " in words
+    assert f"expected calibration error {errors[0]:.3f}; " in words
+    assert f"softmax of 5 × centred temperature: {errors[1]:.3f}" in words
+    points = reliability(ours, right, 10)
+    told = [
+        f"said {each.probability:.2f}, right {each.right:.2f}: {each.n_labels} label"
+        for each in (*reliability(rival, right, 10), *points)
+    ]
+    titles = re.findall("<title>(.*?)</title>", text)
+    assert [title.removesuffix("s") for title in titles] == told
+    for row, each in zip(rows_of(run, ("said",)), points, strict=True):
+        share = proportion(round(each.right * each.n_labels), each.n_labels)
+        assert row[:2] == [f"{each.probability:.2f}", str(each.n_labels)]
+        assert row[2:] == [f"{each.right:.2f}", f"{share.low:.2f} to {share.high:.2f}"]
+
+
+def test_a_point_lies_where_its_numbers_say_and_is_larger_for_more_labels():
+    bins = [Bin(4, 0.25, 0.25), Bin(16, 0.75, 0.5)]
+    drawn = charts.reliability(bins, bins, "words", ("ours", "<theirs>"))
+    assert "&lt;theirs&gt;" in drawn
+    pattern = r'cx="([\d.]+)" cy="([\d.]+)" rx="([\d.]+)"[^>]*><title>'
+    *thin, small, large = ([float(x) for x in found] for found in re.findall(pattern, drawn))
+    (left, lower), (right, upper) = (
+        re.search(r'class="mean" d="M(\d+) (\d+)L(\d+) (\d+)"', drawn).group(1, 2),
+        re.search(r'class="mean" d="M(\d+) (\d+)L(\d+) (\d+)"', drawn).group(3, 4),
+    )
+    at = [
+        [int(left) + (int(right) - int(left)) * each.probability,
+         int(lower) + (int(upper) - int(lower)) * each.right]
+        for each in bins
+    ]  # fmt: skip
+    for points in (thin, [small, large]):
+        assert [point[:2] for point in points] == [pytest.approx(xy, abs=0.06) for xy in at]
+    assert large[2] > small[2] > thin[0][2] == thin[1][2]
+
+
+def test_few_seeds_make_no_diagram():
+    few = blocks([40, 40], 0.15)
+    m = len(few.classifier.spot_check().nodes)
+    text, words = section_of(few, "Calibration")
+    assert 0 < m < 20
+    assert f"{m} seeds could be judged: too few" in words
+    assert "<svg" not in text
+
+
+def test_suspects_are_those_of_the_spot_check():
+    run = blocks([150, 100, 50], 0.5, seed=1)
+    suspects = run.classifier.spot_check().suspects()
+    rows, words = rows_of(run, ("node", "its label")), section_of(run, "Suspects")[1]
+    assert len(suspects) > 20
+    assert f"{len(suspects)} suspects among " in words
+    assert "the 20 clearest are listed" in words
+    assert rows == [
+        [str(one.node), one.label, one.suggested, charts.percent(one.probability)]
+        for one in suspects[:20]
+    ]
+
+
+def test_a_wrong_label_is_the_first_suspect(rng):
+    graph, truth = BlockModel([40, 40], 0.4, 0.01).sample(rng)
+    labels = {node: f"side {truth[node]}" for node in range(0, 80, 2)}
+    clean = run_of(graph, labels)
+    assert "There is none among 40 seeds left out." in section_of(clean, "Suspects")[1]
+    wrong = run_of(graph, labels | {10: "side 1"})
+    assert rows_of(wrong, ("node", "its label"))[0][:3] == ["10", "side 1", "side 0"]
+    assert "isotherm suspects" not in classification_page(wrong)
+
+
+def test_of_a_sample_the_page_says_how_to_look_at_all(monkeypatch):
+    monkeypatch.setattr(left_out, "MOST_SEEDS", 25)
+    run = blocks([60, 40], 0.5, decision="plain", leak=0.1)
+    n = run.classifier.spot_check().n_seeds
+    words = section_of(run, "How far to trust it")[1]
+    assert f"A sample of 25 of the {n} seeds was left out, one at a time." in words
+    words = section_of(run, "Suspects")[1]
+    assert f"The 25 seeds left out are a sample of {n}." in words
+    assert "isotherm suspects EDGES LABELS --decision plain --leak 0.1" in words
+    parsed(run)
+
+
+def test_seeds_left_out_together_are_told_so(monkeypatch):
+    monkeypatch.setattr(left_out, "LARGE", 0)
+    monkeypatch.setattr(left_out, "FEW_SEEDS", 5)
+    run = blocks([150, 100], 0.6)
+    check = run.classifier.spot_check()
+    assert check.together
+    words = section_of(run, "How far to trust it")[1]
+    assert f"A sample of {len(check.nodes)} of the {check.n_seeds} seeds was left out, all" in words
+    assert "fared a bit worse than alone" in words
+    assert "isotherm suspects EDGES LABELS" in section_of(run, "Suspects")[1]
+    parsed(run)
+
+
+def test_doubts_of_the_fit_are_a_notice_and_warned_of_once(recwarn):
+    graph = Graph.from_edges(list("abcde"), list("bcdef"))
+    run = run_of(graph, {"a": "one", "b": "one", "f": "<b>two</b>"})
+    n_warned = len(recwarn)
+    assert len(run.classifier.doubts_) == 1
+    text, words = section_of(run, "How far to trust it")
+    assert text.index('class="notice"') < text.index("left out, one at a time")
+    assert "Class '<b>two</b>' has one seed: nothing can tell" in words
+    assert "The 2 of 3 seeds that are not the only ones of their class were left out" in words
+    assert "Of 1 class no seed was left out." in words
+    assert len(recwarn) == n_warned
+
+
+def test_names_in_the_notice_are_cut():
+    names = ["x" * 5000, "y " * 300, "\u202e" * 50]
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    text = classification_page(run_of(graph, dict(enumerate(names))))
+    assert "3 classes have one seed each (“" + "x" * 29 + "…”" in text
+    assert not re.search(r"x{31}|(y ){31}|\u202e", text)
+
+
+def test_hostile_names_among_the_suspects_do_no_harm():
+    names = [name + "'\"<i>*" for name in NASTY[:6]]
+    graph = Graph.from_edges(
+        np.array(names)[[0, 0, 1, 3, 3, 4, 2]], np.array(names)[[1, 2, 2, 4, 5, 5, 3]]
+    )
+    labels = {name: NASTY[0] if k < 3 else NASTY[6] for k, name in enumerate(names)}
+    run = run_of(graph, labels | {names[1]: NASTY[6]})
+    page, check = parsed(run), run.classifier.spot_check()
+    assert names[1] in [one.node for one in check.suspects()]
+    assert names[1][:20] in section_of(run, "Suspects")[1]
+    assert not {"i", "script", "img"} & set(page.tags)
+    assert ("class", "marked") not in page.attributes
+
+
+ONE_EACH = "Every class has one seed"
+NO_SEED = "No seed could be judged"
+
+
+@pytest.mark.parametrize(
+    ("edges", "labels", "options", "words"),
+    [
+        (("abc", "bcd"), {"a": 1}, {}, ["With one class every node", "every probability is 1"]),
+        (("abc", "bcd"), {"a": 1, "b": 1}, {}, ["With one class no seed can lose its label"]),
+        (("abc", "bcd"), {"a": 1, "d": 2}, {}, [ONE_EACH, NO_SEED, "No seed could be left out"]),
+        (("ab", "bc"), {"a": 1, "b": 2, "c": 1}, {}, ["2 seeds could be judged"]),
+        (("ab", "bc"), {"a": 1, "b": 2, "c": 3}, {}, [ONE_EACH, NO_SEED]),
+        (("abxy", "bcyx"), {"a": 1, "b": 2}, {}, [ONE_EACH]),
+        (("axpq", "bypr"), {"a": 1, "x": 1, "p": 2, "q": 2}, {}, ["No heat reached 4 seeds left"]),
+        (("abxy", "bcyx"), {"a": 1, "b": 2, "c": 1}, {"unreached": "zero"}, ["left out"]),
+        (("abcd", "bcde"), {"a": 1, "b": 1, "e": 2}, {"decision": "auto"}, ["(in use)"]),
+        (("abcd", "bcde"), {"a": {1: 0.6, 2: 0.4}, "e": {2: 1.0}, "d": {2: 1.0}}, {}, ["(in use)"]),
+    ],
+    ids=[
+        "one seed",
+        "one class",
+        "one seed each",
+        "no free node",
+        "no free node, one seed each",
+        "unreached",
+        "alone once left out",
+        "unreached as zero",
+        "chosen",
+        "shares of labels",
+    ],
+)
+def test_the_smallest_problems_are_told_in_words(edges, labels, options, words):
+    run = run_of(Graph.from_edges(*map(list, edges)), labels, **options)
+    page = parsed(run)
+    for sentence in words:
+        assert sentence in page.words
+    assert not re.search(r"\bnan\b", page.words)
+
+
+def test_without_free_nodes_decisions_have_nothing_to_label():
+    run = run_of(Graph.from_edges([0, 1], [1, 2]), {0: "a", 1: "b", 2: "a"})
+    assert {tuple(row[3:]) for row in rows_of(run, ("decision",))} == {("–", "–", "–")}
+
+
+def test_of_many_classes_those_with_the_most_seeds_are_listed():
+    n = 300
+    graph = Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n)
+    sizes = [2] * 30 + [3] * 12 + [1] * 2
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    run = run_of(graph, {3 * k: f"class {code}" for k, code in enumerate(codes)})
+    rows, words = rows_of(run, ("class", "seeds left out")), parsed(run).words
+    assert [int(row[1]) for row in rows] == [3] * 12 + [2] * 3
+    assert "And 27 more classes with 54 seeds left out." in words
+    assert "Of 2 classes no seed was left out." in words
+
+
+def test_a_section_that_fails_leaves_the_others(run, monkeypatch):
+    def broken(self):
+        raise MemoryError("no <room>")
+
+    monkeypatch.setattr(DirichletClassifier, "compare_decisions", broken)
+    assert "could not be worked out: no <room>." in section_of(run, "How far to trust it")[1]
+    assert "<svg" in section_of(run, "Calibration")[0]
+
+
+def test_a_whole_bar_and_a_long_name_stay_within_the_chart():
+    drawn = charts.bars(["W" * 18, "plain"], np.array([0.5, 1.0]), np.array([1.0, 0.2]), "words")
+    at = float(re.search(r'<text x="([\d.]+)" y="\d+">100.0 %', drawn)[1])
+    assert at + len("100.0 %") * 0.65 * charts.LETTER < 360
+    assert drawn.count("textLength") == 1
