@@ -155,6 +155,19 @@ def test_a_node_is_explained(here):
     assert "'nobody'" in stranger.stderr
 
 
+def test_labels_of_little_confidence_are_overruled(here):
+    labels = "a,low\nb,low\nc,high\nd,low\nx,high\ny,high\nz,high\n"
+    (here.folder / "labels.csv").write_text("node,label\n" + labels)
+    sure = here("classify", "edges.csv", "labels.csv", "-o", "-")
+    assert rows_of(sure.stdout)["c"]["label"] == "high"
+    weak = here("classify", "edges.csv", "labels.csv", "-o", "-", "--confidence", "0.3")
+    assert rows_of(weak.stdout)["c"]["label"] == "low"
+    assert rows_of(weak.stdout)["c"]["status"] == "predicted"
+    wrong = here("classify", "edges.csv", "labels.csv", "-o", "-", "--confidence", "2")
+    assert wrong.returncode == 1
+    assert "confidence must be above 0 and at most 1" in wrong.stderr
+
+
 def test_what_to_label_next_is_suggested(here):
     result = here("suggest", "edges.csv", "labels.csv", "--most", "3", "-o", "next.csv")
     assert (result.returncode, result.stderr) == (0, "")

@@ -46,6 +46,8 @@ class Job:
         See `isotherm.read_labels` and `isotherm.write_predictions`.
     model : dict
         Parameters of the classifier.
+    confidence : float or None
+        How sure the labels are; see `isotherm.DirichletClassifier.fit`.
     command : str
         What a user would type to have the same again.
     """
@@ -62,6 +64,7 @@ class Job:
     temperatures: bool = False
     force: bool = False
     model: dict[str, Any] = field(default_factory=dict)
+    confidence: float | None = None
     command: str = ""
 
     def check(self) -> None:
@@ -148,6 +151,8 @@ def do(job: Job, stages: Any = None) -> Outcome:
     job.check()
     outcome = label(job, stages)
     clock = _Clock(outcome.seconds)
+    with clock("judging"), stages.stage("leaving seeds out, to tell how sure labels are"):
+        _ = outcome.classifier.calibration_
     if job.out is not None:
         with clock("writing"), stages.stage(f"writing {job.out}") as show:
             write_predictions(
@@ -188,7 +193,7 @@ def label(job: Job, stages: Any) -> Outcome:
 
     with clock("solving"), stages.solving():
         classifier = DirichletClassifier(**job.model)
-        converged = _fits(classifier, graph, labels)
+        converged = _fits(classifier, graph, labels, job.confidence)
     return Outcome(graph, classifier, edges, labels_read, clock.seconds, converged)
 
 
@@ -208,6 +213,9 @@ def write_report(path: str, job: Job, outcome: Outcome) -> None:
     from isotherm.report.classification import Run, classification_page
     from isotherm.report.tables import write_text
 
+    options = outcome.classifier.get_params()
+    if job.confidence is not None:
+        options["confidence"] = job.confidence
     page = classification_page(
         Run(
             classifier=outcome.classifier,
@@ -215,7 +223,7 @@ def write_report(path: str, job: Job, outcome: Outcome) -> None:
             edges=outcome.edges,
             labels=outcome.labels,
             inputs={name: checksum(name) for name in (job.edges, job.labels) if name},
-            options={key: str(value) for key, value in outcome.classifier.get_params().items()},
+            options={key: str(value) for key, value in options.items()},
             command=job.command,
             seconds=outcome.seconds,
             memory=peak_memory(),
@@ -281,13 +289,15 @@ def free_memory() -> int | None:
         return None
 
 
-def _fits(classifier: DirichletClassifier, graph: Graph, labels: dict[str, str]) -> bool:
+def _fits(
+    classifier: DirichletClassifier, graph: Graph, labels: dict[str, str], confidence: float | None
+) -> bool:
     """Fit, and tell whether it converged; the warning goes on to who listens."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        classifier.fit(graph, labels)
+        classifier.fit(graph, labels, confidence)
     for warning in caught:
         warnings.warn(warning.message, warning.category, stacklevel=2)
     return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)

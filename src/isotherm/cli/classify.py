@@ -61,6 +61,13 @@ def classify(
             metavar="NUMBER", help="Heat lost at each node, or 'auto'.", rich_help_panel=o.MODEL
         ),
     ] = "0",
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="How sure labels are, above 0 and up to 1; below 1 neighbours may overrule them.",
+            rich_help_panel=o.MODEL,
+        ),
+    ] = None,
     tol: Annotated[
         float,
         typer.Option(help="Greatest error of a temperature, proven.", rich_help_panel=o.MODEL),
@@ -135,6 +142,7 @@ def classify(
         temperatures=temperatures,
         force=force,
         model=model,
+        confidence=confidence,
         command=shlex.join(["isotherm", *sys.argv[1:]]),
     )
     if estimate:
