@@ -164,7 +164,7 @@ def test_labels_of_little_confidence_are_overruled(here):
     assert rows_of(weak.stdout)["c"]["label"] == "low"
     assert rows_of(weak.stdout)["c"]["status"] == "predicted"
     wrong = here("classify", "edges.csv", "labels.csv", "-o", "-", "--confidence", "2")
-    assert wrong.returncode == 1
+    assert wrong.returncode == 2
     assert "confidence must be above 0 and at most 1" in wrong.stderr
 
 

@@ -91,6 +91,8 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         The decision and the leak used, and what was compared to choose them.
     calibration_ : Calibration
         How scores become probabilities; found when first asked for.
+    doubts_ : list of str
+        Why there may be too few labels to go by; `fit` warns of them.
     solution_ : Solution
     n_iter_ : int
 
@@ -111,6 +113,7 @@ class DirichletClassifier(ClassifierMixin, Trusted):
     mean_temperatures_: NDArray[np.float64]
     margins_: NDArray[np.float64]
     certified_: NDArray[np.bool_]
+    doubts_: list[str]
 
     def __init__(
         self,
@@ -199,9 +202,9 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
         known = codes()
         self._keep(judge(self.temperatures_, solution.certificate, known, **rule), known)
-        doubts = self._doubts()
-        if doubts:
-            warnings.warn("few labels: " + "; ".join(doubts), IsothermWarning,
+        self.doubts_ = self._doubts()
+        if self.doubts_:
+            warnings.warn("few labels: " + "; ".join(self.doubts_), IsothermWarning,
                           stacklevel=depth_of_caller())  # fmt: skip
         return self
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import html
 import math
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.report.page import short
+from isotherm.report.page import counted, short
+from isotherm.trust.honest import proportion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from isotherm.trust.calibrate import Bin
+
 BINS = 40
 UNEVEN = 50  # the tallest bar over the middle one, from where on counts need a log scale
 LONGEST_NAME = 18
+LETTER = 11.0  # the size of letters, in the units of a chart
 
 N_COLOURS = 12
 
@@ -36,6 +41,9 @@ svg.chart text { font-size: 11px; fill: currentColor; }
 .grid { stroke: var(--line); stroke-width: 1; }
 .before { fill: none; stroke: currentColor; stroke-width: 1; opacity: .7; }
 .mean { stroke: currentColor; stroke-width: 1.5; stroke-dasharray: 4 3; }
+.said { stroke: var(--c0); stroke-width: 1.5; } .said ellipse { fill: var(--c0); stroke: none; }
+.rival { fill: none; stroke: var(--other); stroke-width: 1; }
+.rival ellipse { fill: var(--paper); }
 .pair { display: flex; flex-wrap: wrap; align-items: start; gap: 0 3rem; }
 .pair > * { min-width: 0; max-width: 100%; } .pair > :first-child { flex: 1 1 20rem; }
 .many { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr));
@@ -80,14 +88,14 @@ def bars(
     description : str
         What the chart shows, in words.
     """
-    left, right, line = 120.0, 312.0, 24
+    left, right, line = 128.0, 302.0, 24
     scale = (right - left) / max(before.max(initial=0.0), after.max(initial=0.0), 1e-9)
     parts = []
     for row, name in enumerate(names):
-        y = line * row + 4
+        y, told = line * row + 4, short(name, LONGEST_NAME)
         parts.append(
-            f'<text x="{left - 6:g}" y="{y + 13}" text-anchor="end">'
-            f"{html.escape(short(name, LONGEST_NAME))}</text>"
+            f'<text x="{left - 6:g}" y="{y + 13}" text-anchor="end"{_squeezed(told, left - 6)}>'
+            f"{html.escape(told)}</text>"
             f'<rect class="before" x="{left:g}" y="{y + 1}" '
             f'width="{before[row] * scale:.1f}" height="6"/>'
             f'<rect x="{left:g}" y="{y + 9}" width="{after[row] * scale:.1f}" height="9" '
@@ -96,6 +104,15 @@ def bars(
             f"{percent(after[row])}</text>"
         )
     return svg("".join(parts), (360, line * len(names) + 8), description)
+
+
+def _squeezed(text: str, room: float) -> str:
+    """What makes letters narrower where they would not fit."""
+    widths = (
+        1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.75 if letter.isupper() else 0.6
+        for letter in text
+    )
+    return f' textLength="{room:g}" lengthAdjust="spacingAndGlyphs"' * (LETTER * sum(widths) > room)
 
 
 def bin_counts(values: NDArray[Any], high: float, bins: int = BINS) -> NDArray[np.int64]:
@@ -193,6 +210,69 @@ def histogram(
             f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{upper - 6:g}" y2="{lower:g}"/>'
         )
     return svg("".join(parts), (width, lower + 22), description)
+
+
+def reliability(
+    ours: Sequence[Bin], rival: Sequence[Bin], description: str, names: tuple[str, str]
+) -> str:
+    """What was said against what is so; what is said well lies on the diagonal.
+
+    Parameters
+    ----------
+    ours : sequence of Bin
+        Full points, larger where there are more labels, with bars of 95 % confidence.
+    rival : sequence of Bin
+        Hollow points on a thin line.
+    description : str
+    names : pair of str
+        Of the two.
+    """
+    left, right, upper, lower = 36.0, 346.0, 24.0, 264.0
+    most = max((each.n_labels for each in ours), default=1)
+
+    def at(said: float, right_share: float) -> tuple[float, float]:
+        return left + (right - left) * said, lower - (lower - upper) * right_share
+
+    def point(each: Bin, r: float) -> str:
+        x, y = at(each.probability, each.right)
+        told = f"said {each.probability:.2f}, right {each.right:.2f}: "
+        told += counted(each.n_labels, "label")
+        return (
+            f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{r:.1f}" ry="{r:.1f}">'
+            f"<title>{told}</title></ellipse>"
+        )
+
+    parts = ['<text x="0" y="11">share that is right</text>']
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x, y = at(tick, tick)
+        parts.append(
+            f'<path class="grid" d="M{left:g} {y:g}H{right:g}M{x:g} {upper:g}V{lower:g}"/>'
+            f'<text x="{left - 5:g}" y="{y + 4:g}" text-anchor="end">{tick:g}</text>'
+            f'<text x="{x:g}" y="{lower + 14:g}" text-anchor="middle">{tick:g}</text>'
+        )
+    parts.append(
+        f'<path class="mean" d="M{left:g} {lower:g}L{right:g} {upper:g}"/>'
+        f'<text x="{right:g}" y="{lower + 29:g}" text-anchor="end">probability said</text>'
+    )
+    corners = [at(each.probability, each.right) for each in rival]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+    dots = "".join(point(each, 2.2) for each in rival)
+    parts.append(f'<g class="rival"><polyline points="{line}"/>{dots}</g>')
+    for each in ours:
+        share = proportion(round(each.right * each.n_labels), each.n_labels)
+        (x, low), (_, high) = at(each.probability, share.low), at(each.probability, share.high)
+        parts.append(
+            f'<g class="said"><line x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
+            f"{point(each, 2.5 + 5.5 * math.sqrt(each.n_labels / most))}</g>"
+        )
+    for row, kind in enumerate(("said", "rival")):
+        y = lower + 48 + 17 * row
+        parts.append(
+            f'<g class="{kind}"><line x1="{left:g}" x2="{left + 22:g}" y1="{y:g}" y2="{y:g}"/>'
+            f'<ellipse cx="{left + 11:g}" cy="{y:g}" rx="{4 - row}" ry="{4 - row}"/></g>'
+            f'<text x="{left + 29:g}" y="{y + 4:g}">{html.escape(names[row])}</text>'
+        )
+    return svg("".join(parts), (360, lower + 72), description)
 
 
 def _ticks(ceiling: float, log: bool) -> list[float]:

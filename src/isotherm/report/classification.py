@@ -11,11 +11,11 @@ from isotherm.report import charts, drawing
 from isotherm.report.charts import percent
 from isotherm.report.findings import Findings
 from isotherm.report.page import code, counted, figure, page, section, short
-from isotherm.report.tables import Table
+from isotherm.report.tables import table_of_words
+from isotherm.report.trust_sections import STYLE as TRUST_STYLE
+from isotherm.report.trust_sections import trust_sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
     from isotherm.read.record import Reading
@@ -77,24 +77,11 @@ class Run:
 def classification_page(run: Run) -> str:
     """One HTML document that needs nothing but itself."""
     found = Findings(run.classifier, run.graph)
-    sections = (_balance, _margins, _temperatures, _doubts, _drawing)
-    parts = [_reading(run, found), *(make(found) for make in sections), _record(run)]
-    style = charts.STYLE + drawing.STYLE + STYLE
+    sections = (_margins, _temperatures, _doubts, _drawing)
+    parts = [_reading(run, found), _balance(found), *trust_sections(found)]
+    parts += [*(make(found) for make in sections), _record(run)]
+    style = charts.STYLE + drawing.STYLE + STYLE + TRUST_STYLE
     return page(f"Labels of {short(run.edges.name)}", found.summary(), parts, style=style)
-
-
-def _table(
-    title: str,
-    columns: tuple[str, ...],
-    rows: Iterable[tuple[str, ...]],
-    notes: Iterable[str] = (),
-    *,
-    kind: str = "",
-) -> str:
-    """A table of words that may come from a file; there a star at the end means nothing."""
-    lines = [tuple(c + "\u2060" if c.endswith("*") else c for c in row) for row in rows]
-    table = Table(title, columns, lines, tuple(notes)).html()
-    return f'<div class="{kind}">{table}</div>\n' if kind else table
 
 
 def _reading(run: Run, found: Findings) -> str:
@@ -124,8 +111,8 @@ def _reading(run: Run, found: Findings) -> str:
     return section(
         "What was read",
         words,
-        _table("Files", columns, rows, notes),
-        _table("The graph", ("what", "how many"), facts),
+        table_of_words("Files", columns, rows, notes),
+        table_of_words("The graph", ("what", "how many"), facts),
     )
 
 
@@ -142,6 +129,7 @@ def _balance(found: Findings) -> str:
         for name, seeds, labelled in lines
     ]
     shares = found.before[shown] / before, found.after[shown] / after
+    columns = ("class", "seeds", "share", "labelled", "share")
     words = (
         "How the classes share the seeds (outlined bars) and all labelled nodes, the seeds among "
         "them (full bars, with numbers)."
@@ -151,7 +139,7 @@ def _balance(found: Findings) -> str:
         words,
         '<div class="pair">',
         figure("Shares of the classes", charts.bars(names, *shares, words)),
-        _table("Sizes of the classes", ("class", "seeds", "share", "labelled", "share"), rows),
+        table_of_words("Sizes of the classes", columns, rows),
         "</div>\n",
     )
 
@@ -182,7 +170,7 @@ def _margins(found: Findings) -> str:
         rows.append((status, f"{n:,}", percent(n / len(mask)), f"{proven:,}", f"{n - proven:,}"))
     columns = ("status", "nodes", "share", "certified", "not certified")
     notes = ("Seeds keep their labels, and no solving brings heat to the unreached.",)
-    table = _table("What became of the nodes", columns, rows, notes)
+    table = table_of_words("What became of the nodes", columns, rows, notes)
     return section(
         "Margins and certificate", words, '<div class="pair">', picture, table, "</div>\n"
     )
@@ -241,7 +229,7 @@ def _doubts(found: Findings) -> str:
     ]
     columns = ("node", "label", "runner-up", "margin", "certified", "degree", "labels around it")
     words = "The nodes whose labels hang by the least margins."
-    return section(title, words, _table("Least margins", columns, rows, kind="doubts"))
+    return section(title, words, table_of_words("Least margins", columns, rows, kind="doubts"))
 
 
 def _drawing(found: Findings) -> str:
@@ -284,7 +272,7 @@ def _record(run: Run) -> str:
         ("Input files", ("file", "SHA-256"), run.inputs.items()),
     ]
     *small, inputs = (
-        _table(title, columns, [(short(a), short(b, 200)) for a, b in rows], kind="facts")
+        table_of_words(title, columns, [(short(a), short(b, 200)) for a, b in rows], kind="facts")
         for title, columns, rows in tables
     )
     words = "With the same files and versions this line makes the same labels:"

@@ -15,10 +15,10 @@ from sklearn.isotonic import isotonic_regression
 from isotherm.report import charts
 from isotherm.report.charts import N_COLOURS, colour, percent, svg
 from isotherm.report.page import counted, figure, page, section, short
-from isotherm.report.tables import Table
+from isotherm.report.tables import table_of_words
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping
 
     from isotherm.classifier.trusted import Explanation
 
@@ -37,7 +37,7 @@ SWEEPS = 12  # that order the nodes of a layer, and then place them
 NOTHING = 5e-4  # a share not worth a word
 
 STYLE = """
-h1, p { overflow-wrap: anywhere; } svg.chart { overflow: visible; }
+h1, p { overflow-wrap: anywhere; }
 .flow { min-width: calc(var(--wide) * .8); max-width: calc(var(--wide) * 1.4); }
 .flow svg { display: block; width: 100%; height: auto; }
 .flow .lines { fill: none; opacity: .6; }
@@ -118,14 +118,6 @@ def _sentence(why: Explanation, decision: str) -> str:
     return text.replace(" %", "\u00a0%")
 
 
-def _table(
-    title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: str
-) -> str:
-    """A table of words that may come from a file; there a star at the end means nothing."""
-    lines = [tuple(c + "\u2060" if c.endswith("*") else c for c in row) for row in rows]
-    return Table(title, columns, lines, notes).html()
-
-
 def _shares(why: Explanation, means: Mapping[Any, float], most: int) -> str:
     """The share of each class, and of the seeds that give most."""
     ranked = _ranked(why)
@@ -161,7 +153,7 @@ def _shares(why: Explanation, means: Mapping[Any, float], most: int) -> str:
         words,
         '<div class="pair">',
         figure("Share of each class", chart),
-        _table("Seeds with the greatest shares", columns, rows, *notes),
+        table_of_words("Seeds with the greatest shares", columns, rows, notes),
         "</div>\n",
     )
 
@@ -182,8 +174,8 @@ def _paths(why: Explanation) -> str:
     if sum(why.classes.values()) - total > NOTHING:
         words += "; the rest takes others, each with less"
     rows = [(short(" → ".join(map(short, path)), 400), percent(share)) for path, share in why.paths]
-    table = _table("The paths, node by node", ("path", "share"), rows)
-    return section(title, f"{words}.", _Drawing(why).drawn(), f'<div class="paths">{table}</div>\n')
+    table = table_of_words("The paths, node by node", ("path", "share"), rows, kind="paths")
+    return section(title, f"{words}.", _Drawing(why).drawn(), table)
 
 
 # --- the drawing --------------------------------------------------------------------------------

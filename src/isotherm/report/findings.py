@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
+    from isotherm.trust.honest import LeaveOneOut
 
 MOST_DOUBTFUL = 20
 MOST_LABELS = 4  # of neighbours, that are named
@@ -82,6 +83,11 @@ class Findings:
             left = "taken to have the temperature 0" if zero else "left without a label"
             heat = f"no heat reached {counted(self.n_unreached, 'node')}, {left}"
         return f"{start}; {proof}; {heat}."
+
+    @cached_property
+    def check(self) -> LeaveOneOut:
+        """What seeds would get that are left out."""
+        return self.model.spot_check()
 
     @cached_property
     def doubtful(self) -> NDArray[np.intp]:

@@ -50,7 +50,12 @@ def picture(path: Path, caption: str) -> str:
 
 def section(title: str, text: str, *parts: str) -> str:
     """A section with a few words and what belongs to it."""
-    return f"<h2>{html.escape(title)}</h2>\n<p>{html.escape(text)}</p>\n{''.join(parts)}"
+    return f"<h2>{html.escape(title)}</h2>\n{paragraph(text)}{''.join(parts)}"
+
+
+def paragraph(text: str) -> str:
+    """A few sentences."""
+    return f"<p>{html.escape(text)}</p>\n"
 
 
 def short(text: object, longest: int = 60) -> str:

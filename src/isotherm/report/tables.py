@@ -76,6 +76,23 @@ def _cell(text: str) -> str:
     return f"<td{kind}>{html.escape(text)}</td>"
 
 
+def table_of_words(
+    title: str,
+    columns: tuple[str, ...],
+    rows: Iterable[tuple[str, ...]],
+    notes: Iterable[str] = (),
+    *,
+    kind: str = "",
+) -> str:
+    """A table in HTML whose words may come from a file; there a star at the end means nothing.
+
+    `kind` is the class of what is around it, for its style.
+    """
+    lines = [tuple(c + "\u2060" if c.endswith("*") else c for c in row) for row in rows]
+    table = Table(title, columns, lines, tuple(notes)).html()
+    return f'<div class="{kind}">{table}</div>\n' if kind else table
+
+
 def mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
     """Mean and standard deviation."""
     mean = sum(values) / len(values)
