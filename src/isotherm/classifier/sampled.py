@@ -49,7 +49,7 @@ class Sampled(DirichletEstimator):
         check_is_fitted(self, "temperatures_")
         if self._calibrated is None:
             left = self._left_sample()
-            self._calibrated = calibrated(left, left.scores(self._decision), self._spread())
+            self._calibrated = calibrated(left, self._decision, self._spread())
         return self._calibrated
 
     def _spread(self) -> float:

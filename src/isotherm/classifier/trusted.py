@@ -13,7 +13,7 @@ from isotherm.labels import decode_labels
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.compare import Decided, compared
 from isotherm.trust.explain import shares_of
-from isotherm.trust.honest import judged
+from isotherm.trust.honest import calibrated, judged
 from isotherm.trust.left_out import leave_one_out
 from isotherm.trust.stop import Advice, advise
 from isotherm.trust.suggest import Doubts, Suggestion, suggest
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.decision import Means
+    from isotherm.trust.calibrate import Calibration
     from isotherm.trust.honest import LeaveOneOut, Suspect
     from isotherm.trust.left_out import LeftOut
 
@@ -83,7 +84,8 @@ class Trusted(Sampled):
         1.000 (0.676 to 1.000)
         """
         check_is_fitted(self, "temperatures_")
-        return self._judged(self._left_out(max_seeds, random_state))
+        left = self._left_out(max_seeds, random_state)
+        return self._judged(left, calibrated(left, self._decision, self._spread()))
 
     def spot_check(self) -> LeaveOneOut:
         """The same of a sample of the seeds, at a bounded price.
@@ -94,7 +96,7 @@ class Trusted(Sampled):
         each then misses the others, too, and fares a bit worse.
         """
         check_is_fitted(self, "temperatures_")
-        return self._judged(self._left_sample())
+        return self._judged(self._left_sample(), self.calibration_)
 
     def compare_decisions(self) -> list[Decided]:
         """What each decision makes of the same temperatures, the one in use first.
@@ -106,14 +108,14 @@ class Trusted(Sampled):
         some = free[:: max(1, len(free) // LOOKED_AT)]
         return compared(self._left_sample(), self.temperatures_[some], self._means, self._decision)
 
-    def _judged(self, left: LeftOut) -> LeaveOneOut:
+    def _judged(self, left: LeftOut, calibration: Calibration) -> LeaveOneOut:
         return judged(
             left,
             self._decision,
             nodes=self._nodes.ids[self._seeds.nodes[left.places]],
             classes=self.classes_,
             n_seeds=len(self._seeds.nodes),
-            unit=self._spread(),
+            calibration=calibration,
         )
 
     def suspects(self, *, max_seeds: int | None = None, random_state: int = 0) -> list[Suspect]:

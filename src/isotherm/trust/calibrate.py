@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COMMON = 1.0  # standard deviation of the prior of log a and log c
 OWN = 0.3  # and of what is a class's own
 BINS = 15
+ENOUGH = 1e-7  # relative change of the posterior that ends the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,10 @@ def calibrate(
         return float(off @ off / 2 - log_P[rows, codes].sum()), gradient + off / deviations
 
     start = np.zeros(2 + 2 * K)
-    theta = minimize(loss, start, jac=True, method="L-BFGS-B").x if m else start
+    options = {"ftol": ENOUGH}
+    theta = (
+        start if m == 0 else minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    )
     return Calibration(unit, *_parameters(theta), n_judged=m)
 
 

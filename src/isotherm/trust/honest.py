@@ -146,7 +146,7 @@ def judged(
     nodes: NDArray[Any],
     classes: NDArray[Any],
     n_seeds: int,
-    unit: float,
+    calibration: Calibration,
 ) -> LeaveOneOut:
     """Score what a decision makes of the seeds left out.
 
@@ -158,11 +158,10 @@ def judged(
         Ids of the seeds left out, and the labels of the classes.
     n_seeds : int
         All seeds.
-    unit : float
-        See `isotherm.trust.calibrate.calibrate`.
+    calibration : Calibration
+        What scores are worth.
     """
     found, S = left.labels(decision), left.scores(decision)
-    P = calibrated(left, S, unit)(S)
     rows = np.arange(len(found))
     others = S.copy()
     others[rows, left.codes] = -np.inf
@@ -177,7 +176,7 @@ def judged(
         decode_labels(found, classes),
         left.temperatures,
         S,
-        P,
+        calibration(S),
         margins,
         n_seeds,
         left.together,
@@ -187,8 +186,9 @@ def judged(
     )
 
 
-def calibrated(left: LeftOut, S: NDArray[np.float64], unit: float) -> Calibration:
+def calibrated(left: LeftOut, decision: str, unit: float) -> Calibration:
     """What the scores of seeds left out are worth, by those that can be found again."""
+    S = left.scores(decision)
     some = np.isfinite(S).all(axis=1)
     return calibrate(S[some], left.codes[some], unit)
 

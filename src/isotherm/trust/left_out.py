@@ -40,6 +40,7 @@ MOST_SEEDS = 300  # of a sample
 FEW_SEEDS = 31  # of a sample of a large graph
 LARGE = 300_000  # entries of the adjacency matrix
 TOGETHER = 0.1  # of the seeds, at the most, are left out at once
+MOST_TOGETHER = 3000
 TOGETHER_TOL = 1e-3  # so many, on so large a graph, need no more
 
 
@@ -205,7 +206,7 @@ def leave_sample_out(
         groups = (problem.graph.components[problem.boundary], codes)
         spared = np.concatenate([np.unique(of, return_index=True)[1] for of in groups])
         others = np.setdiff1d(np.arange(len(codes)), spared)
-        count = min(int(len(codes) * TOGETHER), MOST_SEEDS * problem.n_columns)
+        count = min(int(len(codes) * TOGETHER), MOST_TOGETHER)
         if len(others) > count:
             how["tol"] = max(how["tol"], TOGETHER_TOL)
             some = np.sort(rng.choice(others, count, replace=False))
