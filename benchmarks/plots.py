@@ -161,17 +161,16 @@ def reliability() -> plt.Figure:
         axis.set_visible(False)
     for axis, name in zip(axes.flat, names, strict=False):
         axis.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":")
-        for row in rows:
-            if row["graph"] != name:
-                continue
+        own = [row for row in rows if row["graph"] == name]
+        for row in own:
             color = OURS if row["who"] == "isotherm" else OTHERS[1]
             total = sum(count for count, _, _ in row["bins"])
             seen = [each for each in row["bins"] if each[0] >= 0.002 * total]
             _, said, right = zip(*seen, strict=True)
-            label = f"{row['who']}, {row['error']:.3f}"
-            axis.plot(said, right, "o-", markersize=3, color=color, label=label)
-        axis.set_title(short(name), fontsize=8)
-        axis.legend(frameon=False, fontsize=6, loc="upper left")
+            axis.plot(said, right, "o-", markersize=3, color=color, label=row["who"])
+        errors = " and ".join(f"{row['error']:.3f}" for row in own)
+        axis.set_title(f"{short(name)}: {errors}", fontsize=8)
+    axes[0, 0].legend(frameon=False, fontsize=7, loc="lower right")
     figure.supxlabel("probability said")
     figure.supylabel("share that is right")
     figure.tight_layout()
@@ -193,7 +192,11 @@ def suggestions() -> plt.Figure:
                 way = row["way"]
                 style = {"lw": 2 if way == "suggest" else 1, "ls": "--" if way == "random" else "-"}
                 axis.plot(row["labels"], row["f1"], color=colors[way], label=way, **style)
+        labels = next(row["labels"] for row in rows if row["graph"] == name)
         axis.set_xscale("log")
+        axis.minorticks_off()
+        axis.set_xticks(labels[::2] + labels[-1:], [f"{n:.0f}" for n in labels[::2] + labels[-1:]])
+        axis.tick_params(labelsize=7)
         axis.set_title(short(name), fontsize=8)
     axes[0, 0].set_ylabel("macro-F1")
     axes[1, 0].set_ylabel("macro-F1")
