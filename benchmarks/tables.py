@@ -123,6 +123,7 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "500 seeds left out": lambda row: f"{row['leave_one_out_s']:.2f} s",
             "a fit with 20 columns": lambda row: f"{row['fit_s']:.3f} s",
             "ratio": lambda row: f"{row['ratio']:.1f}",
+            "a fit with decision and leak “auto”": lambda row: f"{row['auto_s']:.2f} s",
         },
     ),
     "suspects_are_found": (

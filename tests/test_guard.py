@@ -80,6 +80,7 @@ def test_the_warning_points_at_the_caller(blocks):
 
 def test_each_doubt_alone():
     classes = np.array(["a", "b"])
+    assert "class 'b' has" in lonely(np.array([0, 0, 1]), np.array([np.str_("b")] * 2, object))
     assert lonely(np.array([0, 0, 1, 1]), classes) is None
     assert collapsed(np.array([1]), classes, "plain") is None  # one node is no collapse
     assert collapsed(np.array([1, 0]), classes, "plain") is None

@@ -113,8 +113,8 @@ class DirichletEstimator(BaseEstimator):
             return None
         return found if self._nodes.same_as(graph.nodes) else None
 
-    def _extend(self, rows: Any) -> NDArray[np.float64]:
-        """Temperatures of new nodes: equation (2) with the fitted ones held.
+    def _extend(self, rows: Any, of: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """Temperatures of new nodes, or what else is `of` nodes: equation (2), fitted ones held.
 
         Fitted nodes without a temperature are not looked at: joined to the rest by the new
         node alone, they would take its temperature and not change it.
@@ -128,7 +128,7 @@ class DirichletEstimator(BaseEstimator):
                 f"{n_nodes} fitted nodes; this has shape {rows.shape}"
             )
         weights = as_weight_matrix(rows)
-        T = self.temperatures_.reshape(n_nodes, -1)
+        T = (self.temperatures_ if of is None else of).reshape(n_nodes, -1)
         usable = np.flatnonzero(~np.isnan(T[:, 0]))
         weights = weights[:, usable]
         total = weights @ np.ones(len(usable))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -253,9 +252,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
 
     def _new_scores(self, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of new nodes: the scores, and all the heat."""
-        of_heat = copy(self)
-        of_heat.temperatures_ = self._heat
-        heat = of_heat._extend(rows)[:, 0]
+        heat = self._extend(rows, self._heat)[:, 0]
         return leads(self._extend(rows), heat, self._means, self._decision), heat
 
     def _calibrate(self) -> list[Calibration]:

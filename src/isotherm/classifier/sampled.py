@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import DirichletEstimator
 from isotherm.decision import DECISIONS
-from isotherm.errors import NotConverged
 from isotherm.solvers import solve
 from isotherm.trust import guard
 from isotherm.trust.choose import LEAKS, Selection, choose
@@ -88,11 +87,7 @@ class Sampled(DirichletEstimator):
         self, problem: DirichletProblem, T: NDArray[Any], codes: NDArray[np.intp], **bounds: int
     ) -> LeftOut:
         how = self._how(SAMPLE_TOL) | {"abstain": self.unreached == "abstain"} | bounds
-        try:
-            return leave_sample_out(problem, T, codes, **how)
-        except NotConverged:  # a solver that was told to stop early
-            how["solver"] = "auto"
-            return leave_sample_out(problem, T, codes, **how)
+        return leave_sample_out(problem, T, codes, **how)
 
     def _left_sample(self) -> LeftOut:
         """Seeds left out, enough to judge by."""

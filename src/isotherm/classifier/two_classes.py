@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.decision import Means, scores
-from isotherm.errors import NotConverged
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers.certificate import SLACK, Certificate
 from isotherm.trust.calibrate import Calibration, calibrate
@@ -109,10 +108,7 @@ def calibrations(
     **how
         Tolerance, solver and engine.
     """
-    try:
-        S, has = leads_left_out(problem, T, heat, decision, **how)
-    except NotConverged:  # a solver that was told to stop early
-        S, has = leads_left_out(problem, T, heat, decision, **(how | {"solver": "auto"}))
+    S, has = leads_left_out(problem, T, heat, decision, **how)
     found = []
     for k, unit in enumerate(units.tolist()):
         judged = np.isfinite(S[:, k])

@@ -19,7 +19,7 @@ def lonely(codes: NDArray[np.intp], classes: NDArray[Any]) -> str | None:
     alone = np.flatnonzero(np.bincount(codes, minlength=len(classes)) == 1)
     if len(alone) == 0:
         return None
-    names = ", ".join(repr(name) for name in classes[alone[:LISTED]].tolist())
+    names = ", ".join(map(_quoted, classes[alone[:LISTED]].tolist()))
     names += ", …" if len(alone) > LISTED else ""
     if len(alone) == 1:
         return f"class {names} has one seed: nothing can tell whether that one is typical"
@@ -33,7 +33,7 @@ def collapsed(warmest: NDArray[np.intp], classes: NDArray[Any], decision: str) -
     if len(warmest) < 2 or (warmest != warmest[0]).any():
         return None
     (name,) = classes[warmest[:1]].tolist()
-    what = f"all free nodes are warmest in class {name!r}"
+    what = f"all free nodes are warmest in class {_quoted(name)}"
     if decision == "plain":
         return f"{what}, so that the plain decision gives all of them this label; try 'centered'"
     return f"{what}: the plain decision would give all of them this label"
@@ -61,3 +61,8 @@ def no_better_than_chance(truth: NDArray[np.intp], found: NDArray[np.intp]) -> s
         f"left out one at a time, {right} of {m} seeds get their label back, no more than "
         f"by chance ({m * chance:.1f}): the graph may not know about these labels"
     )
+
+
+def _quoted(name: Any) -> str:
+    """A label as it would be typed; NumPy's own types are no matter here."""
+    return repr(name.item() if isinstance(name, np.generic) else name)

@@ -26,6 +26,7 @@ import numpy as np
 
 from isotherm.decision import Means, scores
 from isotherm.dirichlet import DirichletProblem
+from isotherm.errors import NotConverged
 from isotherm.labels import UNKNOWN
 from isotherm.solvers import Warm, solve
 
@@ -198,8 +199,24 @@ def leave_sample_out(
     large : int
         Entries of the adjacency matrix from which a graph counts as large.
     **how
-        See `leave_one_out`.
+        See `leave_one_out`. If the solver does not get to the tolerance another one is taken.
     """
+    try:
+        return _sample(problem, temperatures, codes, abstain=abstain, large=large, **how)
+    except NotConverged:  # a solver that was told to stop early
+        how["solver"] = "auto"
+        return _sample(problem, temperatures, codes, abstain=abstain, large=large, **how)
+
+
+def _sample(
+    problem: DirichletProblem,
+    temperatures: NDArray[Any],
+    codes: NDArray[np.intp],
+    *,
+    abstain: bool,
+    large: int,
+    **how: Any,
+) -> LeftOut:
     rng = np.random.default_rng(0)
     most = columns_of_sample(len(problem.graph.rows.ends), len(codes), large)
     if most == 0:
