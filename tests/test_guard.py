@@ -89,3 +89,8 @@ def test_each_doubt_alone():
     assert no_better_than_chance(half[:8], 1 - half[:8]) is None  # too few to tell
     assert "0 of 20" in no_better_than_chance(half, 1 - half)
     assert "0 of 20" in no_better_than_chance(half, np.full(20, -1))
+
+
+def test_seeds_that_are_all_found_again_are_no_reason_for_doubt():
+    only = np.zeros(23, dtype=int)
+    assert no_better_than_chance(only, only) is None

@@ -187,3 +187,82 @@ def test_a_confidence_of_an_unknown_node_is_refused():
 def test_shares_that_are_none_are_refused(labels, words):
     with pytest.raises(LabelError, match=words):
         read_seeds(labels, PATH)
+
+
+def test_a_class_that_nobody_has_is_none(rng):
+    graph = random_graph(rng)
+    Y = np.full((30, 3), np.nan)
+    Y[::4] = [1, 0, 3]
+    Y[2::4] = [2, 0, 1]
+    model = DirichletClassifier(leak=0.3).fit(graph, Y)
+    assert model.classes_.tolist() == [0, 2]
+    assert model.calibration_.n_judged == 15
+    labels = {0: {"a": 1, "b": 0}, 5: {"c": 2, "b": 0}}
+    assert DirichletClassifier().fit(graph, labels).classes_.tolist() == ["a", "c"]
+
+
+def test_distributions_come_in_any_form(rng):
+    import pandas as pd
+
+    graph = random_graph(rng)
+    labels = {3: {"a": 1, "b": 3}, 10: "a", 20: {"b": 1}}
+    wanted = DirichletClassifier().fit(graph, labels).temperatures_
+    listed = [labels.get(i) for i in range(30)]
+    column = np.empty(30, dtype=object)
+    column[:] = listed
+    for form in (pd.Series(labels), listed, column):
+        assert np.array_equal(DirichletClassifier().fit(graph, form).temperatures_, wanted)
+
+
+def test_many_nodes_and_few_distributions_take_little_room():
+    graph = Graph.from_edges(np.arange(99_999), np.arange(1, 100_000))
+    labels = {i: {k: 1.0} for i, k in zip(range(0, 99_000, 990), range(100), strict=True)}
+    seeds = read_seeds(labels, graph)
+    assert seeds.values.shape == (100, 100)
+
+
+def test_what_is_known_of_a_soft_seed_is_its_certainty(rng):
+    graph = random_graph(rng)
+    model = DirichletClassifier().fit(graph, {3: {"a": 1, "b": 3}, 10: "a", 20: "b"})
+    P = model.predict_proba()
+    for rows in (slice(None), slice(2, 15)):
+        codes, _ = model.codes(rows)
+        own = P[rows][np.arange(len(codes)), codes]
+        assert np.allclose(model.certainty(rows), own)
+    assert model.certainty(slice(None))[[3, 10]].tolist() == [0.75, 1.0]
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.2])
+@pytest.mark.parametrize("sure", [0.01, 0.5, 0.999999])
+def test_ties_of_any_strength_are_left_out_well(rng, leak, sure):
+    graph = random_graph(rng)
+    labels = {i: i % 2 for i in range(0, 30, 3)}
+    how = {"leak": leak, "tol": 1e-7, "solver": "cg"}
+    found = DirichletClassifier(**how).fit(graph, labels, {0: sure}).leave_one_out()
+    k = found.nodes.tolist().index(0)
+    del labels[0]
+    again = DirichletClassifier(**how).fit(graph, labels)
+    assert np.allclose(found.temperatures[k], again.temperatures_[0], atol=1e-5)
+    assert np.allclose(found.scores[k], again.scores_[0], atol=1e-5)
+
+
+def test_a_weak_seed_is_explained_without_a_path_to_itself():
+    from isotherm.report.explanation import explanation_page
+
+    model = DirichletClassifier().fit(PATH, {"a": "left", "e": "right"}, {"a": 0.5})
+    why = model.explain("a")
+    assert why.seeds[0][:2] == ("a", "left")
+    assert {path[0][-1] for path in why.paths} == {"e"}
+    assert "left" in explanation_page(why)
+
+
+def test_the_report_counts_weak_seeds(tmp_path):
+    from isotherm.job import Job, do
+
+    (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\nc,d\nd,a\nx,y\n")
+    (tmp_path / "l.csv").write_text("node,label\na,1\nb,2\nc,1\nd,2\n")
+    report = tmp_path / "r.html"
+    do(Job(str(tmp_path / "e.csv"), str(tmp_path / "l.csv"), report=str(report), confidence=0.8))
+    page = report.read_text(encoding="utf-8")
+    assert "labelled from 4 seeds" in page
+    assert "nan" not in page.lower().replace("finance", "")

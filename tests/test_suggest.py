@@ -142,7 +142,7 @@ def test_many_good_labels_are_enough(blocks):
     found = advice(blocks, 2, gain=0.03)
     assert found
     assert found.stop
-    assert str(found).startswith("stop: the last doubling")
+    assert str(found).startswith("stop: the second half of the labels")
     assert found.accuracy.value > 0.9
 
 

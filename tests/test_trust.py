@@ -272,3 +272,97 @@ def test_decisions_are_compared_on_the_same_seeds(rng):
         assert one.macro_f1 == alone.spot_check().macro_f1
         assert one.changed == np.mean(alone.labels_[free] != model.labels_[free])
         assert one.largest_share == np.bincount(alone.labels_[free]).max() / free.sum()
+
+
+@pytest.mark.parametrize("weight", [1e-2, 1e-4, 1e-6])
+def test_a_seed_behind_a_weak_link_is_left_out_well(rng, weight):
+    n = 300
+    source, target = rng.integers(0, n, (2, 3000))
+    source, target = np.append(source, 0), np.append(target, n)
+    weights = np.ones(3001)
+    weights[-1] = weight
+    more = np.arange(n, n + 60)  # a clique-like lump behind the link, with one seed
+    a, b = np.triu_indices(60, 1)
+    graph = Graph.from_edges(
+        np.concatenate([source, more[a]]),
+        np.concatenate([target, more[b]]),
+        np.concatenate([weights, np.ones(len(a))]),
+    )
+    labels = {i: i // 10 % 2 for i in range(5, 200, 10)} | {n + 7: 0}
+    model = DirichletClassifier(solver="cg").fit(graph, labels)
+    found = model.leave_one_out()
+    k = found.nodes.tolist().index(n + 7)
+    del labels[n + 7]
+    again = DirichletClassifier(solver="elimination").fit(graph, labels)
+    assert np.allclose(found.temperatures[k], again.temperatures_[n + 7], atol=1e-4)
+
+
+def test_one_seed_and_one_class_can_be_left_out(rng):
+    graph = random_graph(rng)
+    found = DirichletClassifier().fit(graph, {3: "only"}).leave_one_out()
+    assert found.labels.tolist() == [None]
+    assert np.isnan(found.probabilities).all()
+    assert found.suspects() == []
+    assert DirichletClassifier().fit(graph, {3: "only", 5: "only"}).suspects() == []
+
+
+def test_a_class_without_heat_is_judged_as_in_a_fit():
+    """A class all of whose seeds touch only seeds has no heat on free nodes."""
+    graph = Graph.from_edges([0, 0, 0, 3, 4, 5, 6, 3], [1, 2, 3, 4, 5, 6, 3, 5], nodes=range(8))
+    labels = {0: "a", 1: "b", 2: "b", 3: "a", 5: "c", 6: "c"}
+    for decision in DECISIONS:
+        found = DirichletClassifier(decision, solver="cg").fit(graph, labels).leave_one_out()
+        for k, node in enumerate(found.nodes.tolist()):
+            fewer = {i: y for i, y in labels.items() if i != node}
+            again = DirichletClassifier(decision, tol=1e-10).fit(graph, fewer)
+            if again.status_[node] != "unreached":
+                assert np.allclose(found.scores[k], again.scores_[node], atol=1e-5)
+
+
+def test_what_does_not_converge_still_gets_an_answer():
+    """Two lumps joined by next to nothing, with all seeds in one: no proof to be had."""
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    from isotherm import Sweeps
+
+    side = 40
+    i = np.arange(side * side).reshape(side, side)
+    grid = Graph.from_edges(
+        np.concatenate([i[:-1].ravel(), i[:, :-1].ravel()]),
+        np.concatenate([i[1:].ravel(), i[:, 1:].ravel()]),
+    )
+    labels = {int(k): int(k) % 2 for k in range(0, 1600, 97)}
+    for how in ({}, {"decision": "auto", "leak": "auto"}):
+        model = DirichletClassifier(solver=Sweeps(max_iter=3), **how)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(grid, labels)
+        assert len(model.leave_one_out().nodes) == len(labels)
+        assert np.allclose(model.predict_proba().sum(axis=1), 1)
+        assert len(model.suggest(3)) == 3
+        assert model.explain(5).seeds
+        assert not model.should_stop()
+
+
+def test_a_fit_that_fails_leaves_the_last_one_as_it_was(rng):
+    graph = random_graph(rng)
+    model = DirichletClassifier().fit(graph, random_labels(rng, graph))
+    before = model.selection_
+    model.set_params(unreached="melt", decision="plain")
+    with pytest.raises(ParameterError):
+        model.fit(graph, random_labels(rng, graph))
+    assert model.selection_ is before
+
+
+def test_intervals_of_macro_f1_are_those_of_seeds_drawn_anew(rng):
+    truth, found = rng.integers(0, 3, (2, 60))
+    found[:40] = truth[:40]
+    value, low, high = macro_f1(truth, found, 3)
+    drawn = []
+    for _ in range(2000):
+        some = rng.integers(0, 60, 60)
+        drawn.append(macro_f1(truth[some], found[some], 3).value)
+    assert value == pytest.approx(macro_f1(truth, found, 3).value)
+    assert np.allclose(np.quantile(drawn, [0.025, 0.975]), [low, high], atol=0.02)

@@ -36,7 +36,7 @@ def expected(fitted):
         yield {
             "node": node,
             "label": fitted.labels_[i],
-            "probability": round(float(probability[i]), 6) if has else None,
+            "probability": round(float(probability[i]), 4) if has else None,
             "margin": round(float(fitted.margins_[i]), 6) if has else None,
             "status": str(fitted.status_[i]),
             "certified": bool(fitted.certified_[i]),

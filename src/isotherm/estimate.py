@@ -17,7 +17,8 @@ from isotherm.graph.texts import TextNumbers
 from isotherm.job import current_memory
 from isotherm.read.load import choose_edge_columns, gather_labels, load_graph, open_table
 from isotherm.read.source import open_source
-from isotherm.trust.left_out import columns_of_sample
+from isotherm.trust.choose import LEAKS
+from isotherm.trust.left_out import LARGE, LARGE_CHOICE, columns_of_sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,10 +101,7 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
     far = FAR_MEMORY if counts.nodes > TRIAL[0] * 5 else 1.0
     steps = STEPS * far * (entries + counts.nodes)
     solving = _time_of_step(classes) * steps
-    # Seeds are left out, too, to tell what scores are worth.
-    columns = columns_of_sample(entries, n_labels)
-    blocks = -(-(columns + 1) // WIDTH)
-    solving += _time_of_step(WIDTH - 1) * blocks * steps if columns else LOOSER * solving
+    solving += _time_of_sample(job, entries, n_labels, steps, solving)
     return Estimate(
         counts.nodes,
         counts.rows,
@@ -113,6 +111,17 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         current_memory() + memory_of(counts, classes, n_labels),
         1.0 + counts.seconds + solving + 2e-6 * counts.nodes,
     )
+
+
+def _time_of_sample(job: Job, entries: int, labels: int, steps: float, solve: float) -> float:
+    """Seconds to leave seeds out, to tell what scores are worth or to choose by them."""
+    chosen = "auto" in (job.model.get("decision"), job.model.get("leak"))
+    columns = columns_of_sample(entries, labels, LARGE_CHOICE if chosen else LARGE)
+    blocks = -(-(columns + 1) // WIDTH)
+    once = _time_of_step(WIDTH - 1) * blocks * steps if columns else LOOSER * solve
+    if not chosen:
+        return once
+    return (len(LEAKS) if job.model.get("leak") == "auto" else 1) * (once + solve)
 
 
 def memory_of(counts: Counts, classes: int, labels: int = 0) -> int:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 17  # written at once
 DIGITS = 6  # after the point
+DIGITS_OF_PROBABILITY = 4
 STANDARD_OUTPUT = "-"
 FORMATS = {
     ".csv": "CSV",
@@ -147,7 +148,7 @@ def _batches(
         columns = {
             "node": names.slice(first, rows.stop - first),
             "label": label,
-            "probability": _rounded(classifier.certainty(rows), has),
+            "probability": _rounded(classifier.certainty(rows), has, DIGITS_OF_PROBABILITY),
             "margin": _rounded(classifier.margins_[rows], has),
             "status": statuses.take(pa.array(status)),
             "certified": pa.array(classifier.certified_[rows]),
@@ -162,10 +163,10 @@ def _batches(
             progress(rows.stop, n)
 
 
-def _rounded(values: Any, has: Any) -> pa.Array:
+def _rounded(values: Any, has: Any, digits: int = DIGITS) -> pa.Array:
     import pyarrow as pa
 
-    numbers = np.round(values.astype(np.float64), DIGITS)
+    numbers = np.round(values.astype(np.float64), digits)
     return pa.array(numbers, mask=~(has & np.isfinite(numbers)))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, depth_of_caller
+from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, depth_of_caller, slices
 from isotherm.classifier.sampled import AUTO
 from isotherm.classifier.seeds import read_seeds
 from isotherm.classifier.trusted import Trusted
@@ -25,8 +25,6 @@ from isotherm.labels import UNKNOWN, decode_labels, number_classes
 from isotherm.solvers import Warm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from isotherm.decision import Means
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from isotherm.solvers import Certificate
     from isotherm.solvers.method import Solver
 
-ROWS = 1 << 17  # worked on at once where all would take much room
 STOPS = ("tolerance", "labels")
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
@@ -172,9 +169,9 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         bound, ends = seeds.bind(graph)
         leak = 0.0 if self.leak == AUTO else self.leak
         problem = DirichletProblem(bound, ends, seeds.values, leak=leak)
-        self.selection_, self._sample = self._select(problem, seeds.codes, n)
-        decision = self.selection_.decision
-        problem = problem.with_leak(self.selection_.leak)
+        selection, sample = self._select(problem, seeds.codes, n)
+        decision = selection.decision
+        problem = problem.with_leak(selection.leak)
 
         rule: dict[str, Any] = {"decision": decision, "tol": self.tol, "shares": seeds.shares}
         held = slice(seeds.n_held)
@@ -197,6 +194,7 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         if bound is not graph:
             solution = solution.of_first(n)
         self._record(graph, solution, problem.leak)
+        self.selection_, self._sample = selection, sample
         self._decision, self._problem, self._seeds = decision, problem, seeds
         self.classes_ = seeds.classes
         self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
@@ -290,6 +288,7 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         P = self.calibration_(S)
         P[np.isnan(S[:, 0])] = self._means.seed_share
         if rows is None:
+            P[self.solution_.unreached] = self._means.seed_share
             held = slice(self._seeds.n_held)
             P[self._seeds.nodes[held]] = self._seeds.values[held]
         return P
@@ -311,17 +310,16 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
 
     def certainty(self, rows: slice) -> NDArray[np.float64]:
-        """Of some nodes: the probability of the label, 1 at seeds; NaN where there is no label."""
+        """Of some nodes: the probability of the label, what is known of seeds; NaN without one."""
         codes = self._codes[rows].astype(np.intp)
         P: NDArray[np.float64] = self.calibration_(self.some_scores(rows))
         found = P[np.arange(len(P)), codes]
-        found[self._status[rows] == STATUS.index(SEED)] = 1.0
+        known = np.flatnonzero(self._status[rows] == STATUS.index(SEED))
+        held = self._seeds.nodes[: self._seeds.n_held]
+        first = rows.start or 0
+        found[known] = self._seeds.values[np.searchsorted(held, first + known), codes[known]]
         found[codes == UNKNOWN] = np.nan
         return found
-
-    def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
-        """Of some nodes: the scores of the classes."""
-        return np.asarray(scores(self.temperatures_[rows], self._means, self._decision))
 
     def fit_predict(self, graph: Any, labels: Any, confidence: Any = None) -> NDArray[Any]:
         """Labels of all nodes; see `fit`."""
@@ -337,8 +335,3 @@ class DirichletClassifier(ClassifierMixin, Trusted):
 
     def _new_scores(self, rows: Any) -> NDArray[np.float64]:
         return np.asarray(scores(self._extend(rows), self._means, self._decision))
-
-
-def slices(n: int) -> Iterator[slice]:
-    """All of n rows, some at a time."""
-    return (slice(first, min(first + ROWS, n)) for first in range(0, n, ROWS))

@@ -17,6 +17,8 @@ from isotherm.graph.weights import as_weight_matrix
 from isotherm.solvers import solve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from isotherm.solvers.attempt import Excess
     from isotherm.solvers.method import Solver
 
+ROWS = 1 << 17  # worked on at once where all would take much room
 UNREACHED = ("abstain", "zero")
 SEED, PREDICTED, TIE, NO_HEAT = "seed", "predicted", "tie", "unreached"  # values of status_
 
@@ -148,3 +151,8 @@ def depth_of_caller() -> int:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("isotherm."):
         frame, depth = frame.f_back, depth + 1
     return depth
+
+
+def slices(n: int) -> Iterator[slice]:
+    """All of n rows, some at a time."""
+    return (slice(first, min(first + ROWS, n)) for first in range(0, n, ROWS))

@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import DirichletEstimator
 from isotherm.decision import DECISIONS
-from isotherm.solvers import solve
 from isotherm.trust import guard
 from isotherm.trust.choose import LEAKS, Selection, choose
 from isotherm.trust.honest import calibrated
-from isotherm.trust.left_out import leave_sample_out
+from isotherm.trust.left_out import LARGE_CHOICE, leave_sample_out
+from isotherm.trust.nearly import solve_nearly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
-LARGE_CHOICE = 3_000_000  # entries of the matrix of a graph too large to choose carefully
 GUARDED = (63, 10_000_000)  # seeds, and seeds × entries, up to which a fit leaves them out to look
-LOOKED_AT = 4096  # free nodes, to see whether all are warmest in one class
+LOOKED_AT = 4096  # free nodes, to see whether all may be warmest in one class
 
 
 class Sampled(DirichletEstimator):
@@ -69,7 +68,7 @@ class Sampled(DirichletEstimator):
         left: dict[float, LeftOut] = {}
         for leak in leaks:
             leaky = problem.with_leak(leak)
-            T = solve(leaky, **self._how(SAMPLE_TOL)).temperatures[:n]
+            T = solve_nearly(leaky, **self._how(SAMPLE_TOL)).temperatures[:n]
             T = self._with_unreached(T, problem.is_unreached[:n])
             left[leak] = self._sampled(leaky, T, codes, large=LARGE_CHOICE)
             some = ~left[leak].is_last
@@ -101,16 +100,19 @@ class Sampled(DirichletEstimator):
         if len(classes) < 2:
             return []
         free = np.flatnonzero(self._problem.is_free[: len(self.temperatures_)])
-        some = free[:: max(1, len(free) // LOOKED_AT)]
+        warmest = self.temperatures_[free[:LOOKED_AT]].argmax(axis=1)
+        if len(warmest) and (warmest == warmest[0]).all():  # then it is worth looking at all
+            warmest = self.temperatures_[free].argmax(axis=1)
         found = [
             guard.lonely(codes, classes),
-            guard.collapsed(self.temperatures_[some].argmax(axis=1), classes, self._decision),
+            guard.collapsed(warmest, classes, self._decision),
         ]
         work = len(codes) * len(self._problem.graph.rows.ends)
         if self._sample is not None or (len(codes) <= GUARDED[0] and work <= GUARDED[1]):
             left = self._left_sample()
             others = ~left.is_last
+            labels = left.labels(self._decision)[others]
             found.append(
-                guard.no_better_than_chance(left.codes[others], left.labels(self._decision)[others])
+                guard.no_better_than_chance(left.codes[others], labels, together=left.together)
             )
         return [doubt for doubt in found if doubt is not None]

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from isotherm.errors import IsothermError, LabelError, ParameterError
 from isotherm.graph import Graph
+from isotherm.graph.nodes import list_to_column
 from isotherm.labels import UNKNOWN, encode_labels, locate, number_classes
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
     ----------
     labels : array of shape (n,) or (n, K), or mapping or pandas Series {node: label}
         Labels, −1, None or NaN where unknown. A label may be a distribution {label: share}; rows
-        of a matrix are distributions over the classes 0 … K − 1, NaN where unknown.
+        of a matrix are distributions over the classes 0 … K − 1, NaN where unknown. A class that
+        no seed has a share of is left out.
     graph : Graph
     confidence : number, array of shape (n,) or mapping {node: number}, optional
         Above 0 and up to 1, which is the default.
@@ -102,64 +104,66 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
 
 def _known(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
     """Nodes, the distribution over the classes of each, and the classes."""
-    if isinstance(labels, Mapping) and any(isinstance(y, Mapping) for y in labels.values()):
-        return _distributions(labels, graph)
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] > 1:
         if len(labels) != graph.n_nodes:
             raise LabelError(f"{len(labels)} rows of shares for a graph of {graph.n_nodes} nodes")
-        return _rows(labels, graph)
+        if labels.dtype.kind not in "biuf":
+            raise LabelError(f"rows of shares must be numbers, not {labels.dtype}")
+        nodes = np.flatnonzero(~np.isnan(labels).all(axis=1))
+        return _shares(nodes, labels[nodes].astype(np.float64), np.arange(labels.shape[1]), graph)
+    if _has_distributions(labels):
+        return _distributions(*locate(labels, graph), graph)
     codes, classes = encode_labels(labels, graph)
     nodes = np.flatnonzero(codes != UNKNOWN)
     # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
     return nodes, np.equal.outer(codes[nodes], np.arange(len(classes))), classes
 
 
+def _has_distributions(labels: Any) -> bool:
+    """Whether a label is itself a mapping; only where Python objects are there anyhow."""
+    given = labels.values() if isinstance(labels, Mapping) else labels
+    of_objects = str(getattr(given, "dtype", "")) == "object"
+    listed = isinstance(labels, Mapping | list | tuple)
+    return (listed or of_objects) and any(isinstance(label, Mapping) for label in given)
+
+
 def _distributions(
-    labels: Mapping[Any, Any], graph: Graph
+    positions: NDArray[np.intp], given: NDArray[Any], graph: Graph
 ) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
-    positions, given = locate(labels, graph)
+    """From labels of which some are mappings {label: share}."""
+    nodes, rows = np.unique(positions, return_inverse=True)
     entries: list[tuple[int, Any, Any]] = []
-    for i, label in zip(positions.tolist(), given.tolist(), strict=True):
+    for row, label in zip(rows.tolist(), given.tolist(), strict=True):
         pairs = label.items() if isinstance(label, Mapping) else [(label, 1.0)]
-        entries += [(i, each, share) for each, share in pairs]
-    nodes, labels_of, shares = zip(*entries, strict=True) if entries else ((), (), ())
-    column = np.empty(len(labels_of), dtype=object)
-    column[:] = labels_of
-    numbers, classes = number_classes(column)
-    Y = np.zeros((graph.n_nodes, len(classes)))
+        entries += [(row, each, share) for each, share in pairs]
+    row_of, labels, shares = zip(*entries, strict=True) if entries else ((), (), ())
+    numbers, classes = number_classes(list_to_column(list(labels)))
     known = numbers != UNKNOWN
-    np.add.at(Y, (np.array(nodes, dtype=np.intp)[known], numbers[known]), _numbers(shares)[known])
-    return _rows(Y, graph, classes)
-
-
-def _numbers(shares: Any) -> NDArray[np.float64]:
+    Y = np.zeros((len(nodes), len(classes)))
     try:
-        return np.array(shares, dtype=np.float64)
+        share_of = np.array(shares, dtype=np.float64)
     except (TypeError, ValueError):
         raise LabelError("the shares of a distribution {label: share} must be numbers") from None
+    np.add.at(Y, (np.array(row_of, dtype=np.intp)[known], numbers[known]), share_of[known])
+    return _shares(nodes, Y, classes, graph)
 
 
-def _rows(
-    Y: NDArray[Any], graph: Graph, classes: NDArray[Any] | None = None
+def _shares(
+    nodes: NDArray[np.intp], Y: NDArray[np.float64], classes: NDArray[Any], graph: Graph
 ) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
-    """From rows of shares; those of NaN or of zeros say nothing."""
-    if Y.dtype.kind not in "biuf":
-        raise LabelError(f"rows of shares must be numbers, not {Y.dtype}")
-    Y = Y.astype(np.float64)
-    known = ~np.isnan(Y).all(axis=1) & (Y != 0).any(axis=1)
-    nodes = np.flatnonzero(known)
+    """Rows that sum to 1; those of zeros say nothing, and a class that nobody has is none."""
+    some = (Y != 0).any(axis=1)
+    nodes, Y = nodes[some], Y[some]
     if len(nodes) == 0:
         raise LabelError("no seed: no node has a label")
-    Y = Y[nodes]
     bad = ~(np.isfinite(Y) & (Y >= 0)).all(axis=1)
     if bad.any():
         where = graph.names[nodes[bad][:5]].tolist()
         raise LabelError(f"shares must be numbers ≥ 0; they are not at node(s) {where}")
-    # Shares need not sum to 1, only be in proportion.
-    Y = Y / Y.max(axis=1, keepdims=True)
-    return nodes, Y / Y.sum(axis=1, keepdims=True), (
-        np.arange(Y.shape[1]) if classes is None else classes
-    )  # fmt: skip
+    there = Y.any(axis=0)
+    Y, classes = Y[:, there], classes[there]
+    Y = Y / Y.max(axis=1, keepdims=True)  # shares need only be in proportion, whatever their size
+    return nodes, Y / Y.sum(axis=1, keepdims=True), classes
 
 
 def _confidence(

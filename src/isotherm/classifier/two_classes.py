@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
 
 
-OFFSETS = 1.0  # deviation of the prior of a label's offset: of two classes one is mostly rare
+OWN = 1.0  # deviation of the prior of what is a label's own: of two classes one is mostly rare
 
 
 def rest(T: NDArray[Any], heat: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,7 +114,7 @@ def calibrations(
         judged = np.isfinite(S[:, k])
         judged &= len(np.unique(has[judged, k])) == 2
         own = has[judged, k].astype(np.intp)
-        found.append(calibrate(as_pair(S[judged, k]), own, unit, own=OFFSETS))
+        found.append(calibrate(as_pair(S[judged, k]), own, unit, own=OWN))
     return found
 
 

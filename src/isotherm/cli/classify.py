@@ -61,13 +61,7 @@ def classify(
             metavar="NUMBER", help="Heat lost at each node, or 'auto'.", rich_help_panel=o.MODEL
         ),
     ] = "0",
-    confidence: Annotated[
-        float | None,
-        typer.Option(
-            help="How sure labels are, above 0 and up to 1; below 1 neighbours may overrule them.",
-            rich_help_panel=o.MODEL,
-        ),
-    ] = None,
+    confidence: o.Confidence = None,
     tol: Annotated[
         float,
         typer.Option(help="Greatest error of a temperature, proven.", rich_help_panel=o.MODEL),

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from isotherm.cli import options as o
-from isotherm.cli.app import app
+from isotherm.cli.app import app, show_warnings
 from isotherm.cli.progress import Stages
 
 SHARE = 0.05  # of the packages whose section is given
@@ -35,6 +35,7 @@ def demo(
     from isotherm.read.record import Reading
     from isotherm.report.terminal import accuracy_line, sample_table, section_table, solution_line
 
+    show_warnings(quiet=quiet)
     rng = np.random.default_rng(seed)
     with Stages(quiet=quiet) as stages:
         with stages.stage("reading the Debian packages"):

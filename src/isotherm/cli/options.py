@@ -71,6 +71,14 @@ class Engine(StrEnum):
     SCIPY = "scipy"
 
 
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        help="How sure labels are, above 0 and up to 1; below 1 neighbours may overrule them.",
+        rich_help_panel=MODEL,
+    ),
+]
+
 Edges = Annotated[
     str,
     typer.Argument(

@@ -33,6 +33,7 @@ def explain(
     most: Most = 5,
     decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
     leak: Annotated[str, typer.Option(metavar="NUMBER", help="Heat lost, or 'auto'.")] = "0",
+    confidence: o.Confidence = None,
     draw: Annotated[
         str | None,
         typer.Option(
@@ -56,7 +57,7 @@ def explain(
     show_warnings(quiet=quiet)
     columns = {"source": source, "target": target, "weight": weight}
     job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
-    job = replace(job, report=draw, force=force)
+    job = replace(job, confidence=confidence, report=draw, force=force)
     job.check()
     classifier = _fitted(job, quiet=quiet)
     why = classifier.explain(node, paths=most)
@@ -96,6 +97,7 @@ def suspects(
     most: Most = 20,
     decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
     leak: Annotated[str, typer.Option(metavar="NUMBER", help="Heat lost, or 'auto'.")] = "0",
+    confidence: o.Confidence = None,
     max_seeds: Annotated[
         int | None, typer.Option(min=1, help="Leave out so many seeds at the most.")
     ] = None,
@@ -113,12 +115,16 @@ def suspects(
     show_warnings(quiet=quiet)
     columns = {"source": source, "target": target, "weight": weight}
     job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
+    job = replace(job, confidence=confidence)
     classifier = _fitted(job, quiet=quiet)
     found = classifier.leave_one_out(max_seeds=max_seeds)
     listed = found.suspects()
     console = Console()
-    console.print(f"left out one at a time, {len(found.nodes):,} seeds: accuracy {found.accuracy}",
-                  highlight=False)  # fmt: skip
+    whole = "" if len(found.nodes) == found.n_seeds else f" of {found.n_seeds:,}"
+    console.print(
+        f"left out one at a time, {len(found.nodes):,}{whole} seeds: accuracy {found.accuracy}",
+        highlight=False,
+    )
     if not listed:
         console.print("none of them would lose its label")
         return
@@ -134,6 +140,7 @@ def suggest(
     most: Annotated[int, typer.Option(min=1, help="How many to suggest.")] = 10,
     decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
     leak: Annotated[str, typer.Option(metavar="NUMBER", help="Heat lost, or 'auto'.")] = "0",
+    confidence: o.Confidence = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -154,13 +161,15 @@ def suggest(
     quiet: o.Quiet = False,
 ) -> None:
     """Say which nodes to label next, and whether further labels would still pay."""
+    if out == "-":
+        raise typer.BadParameter("-o needs a file: the list is on standard output anyhow.")
     from isotherm.report.tables import write_csv
     from isotherm.report.terminal import suggestion_table
 
     show_warnings(quiet=quiet)
     columns = {"source": source, "target": target, "weight": weight}
     job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
-    job = replace(job, report=out, force=force)
+    job = replace(job, confidence=confidence, report=out, force=force)
     job.check()
     classifier = _fitted(job, quiet=quiet)
     found = classifier.suggest(most)

@@ -96,7 +96,7 @@ def _reading(run: Run, found: Findings) -> str:
         notes += [short(f"{name}: {note}", 300) for note in (*faults, *file.notes)]
     graph = run.graph
     n_components = int(graph.components.max()) + 1
-    seeded = len(np.unique(graph.components[found.masks["seed"]]))
+    seeded = len(np.unique(graph.components[found.seeds]))
     facts = [
         ("nodes", f"{graph.n_nodes:,}"),
         ("edges", f"{graph.n_edges:,}"),

@@ -40,6 +40,8 @@ class Findings:
         The nodes of each status.
     is_found : bool array of shape (n,)
         Free nodes that heat reached.
+    seeds : int array
+        Positions of the seeds.
     n_seeds, n_found, n_proven, n_unreached : int
         Seeds, found nodes, those of them that are certified, and nodes no heat reached.
     before, after : int arrays of shape (K,)
@@ -54,11 +56,12 @@ class Findings:
         self.codes, status = classifier.codes(slice(None))
         self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
         self.is_found = self.masks["predicted"] | self.masks["tie"]
-        self.n_seeds = int(np.count_nonzero(self.masks["seed"]))
+        seeds = classifier._seeds  # also those that are not certain and count as predicted
+        self.seeds, self.n_seeds = seeds.nodes, len(seeds.nodes)
         self.n_found = int(np.count_nonzero(self.is_found))
         self.n_proven = int(np.count_nonzero(self.is_found & classifier.certified_))
         self.n_unreached = int(np.count_nonzero(self.masks["unreached"]))
-        self.before = self._per_class(self.masks["seed"])
+        self.before = np.bincount(seeds.codes, minlength=len(self.names))
         self.after = self._per_class(self.codes >= 0)
         self.order = np.lexsort((-self.before, -self.after))
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import softmax
 
 from isotherm.classifier.trusted import LOOKED_AT
+from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
 from isotherm.report import charts
 from isotherm.report.charts import percent
@@ -71,8 +72,8 @@ def _made(title: str, make: Callable[[str, Findings], str], found: Findings) -> 
     """A section, or why there is none: labels that were found are worth a page in any case."""
     try:
         return make(title, found)
-    except Exception as error:
-        logger.debug("no section %r", title, exc_info=True)
+    except (IsothermError, MemoryError) as error:
+        logger.warning("no section %r", title, exc_info=True)
         return section(title, f"This could not be worked out: {short(error, 200)}.")
 
 

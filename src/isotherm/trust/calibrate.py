@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMMON = 1.0  # standard deviation of the prior of log a and log c
 OWN = 0.3  # and of what is a class's own
 BINS = 15
-ENOUGH = 1e-7  # relative change of the posterior that ends the search
+ENOUGH = 1e-9  # relative change of the posterior that ends the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +52,9 @@ class Calibration:
     n_judged: int
 
     def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probabilities of the classes, rows that sum to 1; NaN where scores are."""
+        """Probabilities of the classes, rows that sum to 1; NaN where no class has a score."""
         Z = self.scales * np.arcsinh(self.bend * scores / self.unit) + self.offsets
+        Z[~np.isfinite(Z).any(axis=1)] = np.nan
         return np.asarray(np.exp(Z - _log_sum(Z)))
 
 

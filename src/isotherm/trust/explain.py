@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.dirichlet import DirichletProblem
-from isotherm.solvers import solve
+from isotherm.trust.nearly import solve_nearly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,7 +128,8 @@ def shares_of(
     held = np.append(problem.boundary, node)
     values = np.append(np.zeros(len(problem.boundary)), 1.0)
     around = DirichletProblem(graph, held, values, leak=problem.leak)
-    u = solve(around, tol=tol, solver=solver, engine=engine).temperatures[:, 0].astype(np.float64)
+    found = solve_nearly(around, tol=tol, solver=solver, engine=engine)
+    u = found.temperatures[:, 0].astype(np.float64)
     u = np.nan_to_num(u, nan=0.0)  # of nodes that neither can reach
     received = graph.rows.products(held, u[:, np.newaxis])[:, 0]  # the node's own is the last
     rate = (1 + problem.leak) * graph.degrees[node] - received[-1]

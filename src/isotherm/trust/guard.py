@@ -39,14 +39,16 @@ def collapsed(warmest: NDArray[np.intp], classes: NDArray[Any], decision: str) -
     return f"{what}: the plain decision would give all of them this label"
 
 
-def no_better_than_chance(truth: NDArray[np.intp], found: NDArray[np.intp]) -> str | None:
+def no_better_than_chance(
+    truth: NDArray[np.intp], found: NDArray[np.intp], *, together: bool = False
+) -> str | None:
     """Seeds that, left out, get their own label back no more often than by chance.
 
     Chance is what the same labels would reach if they were dealt out at random; one standard
     error above it is no better.
     """
     m = len(truth)
-    if m < FEWEST:
+    if m < FEWEST or len(np.unique(truth)) < 2:
         return None
     most = max(truth.max(), found.max()) + 1
     asked, given = (
@@ -57,8 +59,9 @@ def no_better_than_chance(truth: NDArray[np.intp], found: NDArray[np.intp]) -> s
     right = int(np.count_nonzero(truth == found))
     if right > m * chance + math.sqrt(m * chance * (1 - chance)):
         return None
+    way = "together" if together else "one at a time"
     return (
-        f"left out one at a time, {right} of {m} seeds get their label back, no more than "
+        f"left out {way}, {right} of {m} seeds get their label back, no more than "
         f"by chance ({m * chance:.1f}): the graph may not know about these labels"
     )
 

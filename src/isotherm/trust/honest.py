@@ -228,7 +228,14 @@ def macro_f1(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -
     """Macro-F1 with an interval by resampling the seeds."""
     if len(truth) == 0:
         return Interval(math.nan, 0.0, 1.0)
-    value, *drawn = macro_f1s(truth, found, resampled(len(truth), RESAMPLES), n_classes)
+    # Seeds of the same class that would get the same label are alike: draw how many, not which.
+    table = confusion_of(truth, found, n_classes)
+    asked, given = np.nonzero(table)
+    counts = table[asked, given]
+    draws = np.random.default_rng(0).multinomial(len(truth), counts / len(truth), RESAMPLES)
+    weights = np.vstack([counts, draws]).astype(np.float64)
+    labels = np.where(given == n_classes, UNKNOWN, given)
+    value, *drawn = macro_f1s(asked, labels, weights, n_classes)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Interval(float(value), float(low), float(high))
 

@@ -97,7 +97,7 @@ def advise(
     added = right[both] - half[both] / seen[both]
     brought = float(added.mean())
     error = float(added.std() / math.sqrt(len(added)))
-    what = f"the last doubling of the labels has brought {brought:+.3f} ± {error:.3f} in accuracy"
+    what = f"the second half of the labels has brought {brought:+.3f} ± {error:.3f} in accuracy"
     if alone:
         some = "1 class has" if alone == 1 else f"{alone} classes have"
         return Advice(False, f"{some} one seed only; {what}", accuracy, brought, error)

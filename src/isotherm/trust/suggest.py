@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.dirichlet import DirichletProblem
-from isotherm.solvers import solve
+from isotherm.trust.nearly import solve_nearly
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 CANDIDATES = 96
 ROOM = 1 << 26  # temperatures that there is room for
 LOOKED_AT = 50_000  # nodes over which worth is summed up
-TOL = 1e-3  # of temperatures that only choose
 
 
 class Suggestion(NamedTuple):
@@ -106,7 +105,8 @@ class Responses:
         held = np.concatenate([problem.boundary, candidates])
         values = np.zeros((len(held), c))
         values[len(problem.boundary) :] = np.eye(c)
-        X = solve(DirichletProblem(graph, held, values, leak=problem.leak), **how).temperatures
+        around = DirichletProblem(graph, held, values, leak=problem.leak)
+        X = solve_nearly(around, **how).temperatures
         S = np.diag((1 + problem.leak) * graph.degrees[candidates])
         S -= graph.rows.products(candidates, X)
         self._G = np.linalg.inv((S + S.T) / 2)
