@@ -49,7 +49,7 @@ def test_it_is_the_top_of_the_posterior(rng, monkeypatch):
     monkeypatch.setattr(module, "minimize", remember)
     _, S, codes = drawn(rng, 200)
     calibrate(S, codes, 1.0)
-    theta = rng.normal(size=8)
+    theta = rng.normal(size=9)
     numeric = approx_fprime(theta, lambda t: seen["loss"](t)[0], 1e-6)
     assert np.allclose(seen["loss"](theta)[1], numeric, rtol=1e-3, atol=1e-3)
     assert np.abs(seen["loss"](seen["at"])[1]).max() < 0.05

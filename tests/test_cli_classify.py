@@ -153,6 +153,11 @@ def test_a_node_is_explained(here):
     stranger = here("explain", "edges.csv", "labels.csv", "nobody")
     assert stranger.returncode == 1
     assert "'nobody'" in stranger.stderr
+    others = here("explain", "edges.csv", "labels.csv", "a", "--without-own")
+    assert re.search(r"from 3 seeds.*\n  0\.\d{3}  b \(low\)", others.stdout)
+    chosen = here("explain", "edges.csv", "labels.csv", "e", "--decision", "auto", "--leak", "0.5")
+    assert "decision centered, leak 0.5: too few seeds to choose by" in chosen.stderr
+    assert re.search(r"0\.\d{3} of the heat is lost to the leak", chosen.stdout)
 
 
 def test_labels_of_little_confidence_are_overruled(here):
@@ -185,6 +190,10 @@ def test_what_to_label_next_is_suggested(here):
     labels = "".join(f"{n},{'low' if n < 'm' else 'high'}\n" for n in "abcdevwxyz")
     (here.folder / "labels.csv").write_text("node,label\n" + labels)
     assert here("suggest", "edges.csv", "labels.csv").stdout == "every node has a label\n"
+    for out, said in (("-", "needs a file"), ("x.parquet", "ends in .csv")):
+        wrong = here("suggest", "edges.csv", "labels.csv", "-o", out)
+        assert wrong.returncode == 2
+        assert said in " ".join(wrong.stderr.split())
 
 
 def test_suspects_are_listed(here):
@@ -198,6 +207,9 @@ def test_suspects_are_listed(here):
     assert lines[4].split()[:3] == ["d", "high", "low"]
     (here.folder / "labels.csv").write_text(labels)
     assert "none of them" in here("suspects", "edges.csv", "labels.csv").stdout
+    (here.folder / "labels.csv").write_text("who;class\na;low\nb;low\nz;high\n")
+    odd = here("suspects", "edges.csv", "labels.csv", "--node", "who", "--label-delimiter", ";")
+    assert "1 of them could not be found again" in odd.stdout
 
 
 def test_force_replaces_and_skip_counts(here):

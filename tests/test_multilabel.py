@@ -418,3 +418,12 @@ def test_pipelines_and_grid_search_work():
     assert search.predict(X[:5]).shape == (5, 3)
     alone = GridSearchCV(MultiLabelDirichletClassifier(), {"leak": [0.0, 0.1]}, cv=3)
     assert alone.fit(kneighbors_graph(X, 8), Y).best_score_ > 0.3
+
+
+@pytest.mark.parametrize("rows", [[[1, 0], [1, 0], [0, 1]], [(1, 0), (-1, -1), (0, 1)]])
+def test_a_list_that_may_be_an_indicator_is_refused(rows):
+    graph = Graph.from_edges([0, 1], [1, 2])
+    with pytest.raises(LabelError, match="may be an indicator"):
+        MultiLabelDirichletClassifier().fit(graph, rows)
+    MultiLabelDirichletClassifier().fit(graph, np.array(rows))
+    MultiLabelDirichletClassifier().fit(graph, [{0, 1}, {1}, {0}])

@@ -266,3 +266,15 @@ def test_the_report_counts_weak_seeds(tmp_path):
     page = report.read_text(encoding="utf-8")
     assert "labelled from 4 seeds" in page
     assert "nan" not in page.lower().replace("finance", "")
+
+
+def test_a_series_of_confidences_goes_by_its_index():
+    import pandas as pd
+
+    labels = {"a": "x", "b": "y", "e": "y"}
+    wanted = DirichletClassifier().fit(PATH, labels, {"b": 0.2}).temperatures_
+    shuffled = pd.Series({"e": 1.0, "d": 1.0, "b": 0.2, "c": 1.0, "a": 1.0})
+    for series in (shuffled, pd.Series({"b": 0.2})):
+        assert np.array_equal(DirichletClassifier().fit(PATH, labels, series).temperatures_, wanted)
+    with pytest.raises(UnknownNode):
+        DirichletClassifier().fit(PATH, labels, pd.Series({"z": 0.2}))

@@ -185,3 +185,10 @@ def test_a_class_with_one_seed_wants_more(blocks):
 def test_a_gain_that_is_none_is_refused(blocks):
     with pytest.raises(ParameterError, match="gain"):
         advice(blocks, 4, gain=-1)
+
+
+def test_when_all_is_labelled_it_is_time_to_stop(blocks):
+    graph, truth = blocks
+    found = DirichletClassifier().fit(graph, truth).should_stop()
+    assert found
+    assert found.reason == "every node has a label"

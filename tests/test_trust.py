@@ -366,3 +366,57 @@ def test_intervals_of_macro_f1_are_those_of_seeds_drawn_anew(rng):
         drawn.append(macro_f1(truth[some], found[some], 3).value)
     assert value == pytest.approx(macro_f1(truth, found, 3).value)
     assert np.allclose(np.quantile(drawn, [0.025, 0.975]), [low, high], atol=0.02)
+
+
+def test_that_all_were_right_so_far_proves_little():
+    right = np.arange(9) % 2
+    value, low, high = macro_f1(right, right, 2)
+    assert (value, high) == (1.0, 1.0)
+    assert 0.4 < low < 0.9
+    value, low, high = macro_f1(right, 1 - right, 2)
+    assert (value, low) == (0.0, 0.0)
+    assert high > 0.1
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_seed_can_be_explained_by_the_others(rng, tied):
+    graph = random_graph(rng, 30, 80, loops=False)
+    labels = {i: "ab"[i // 3 % 2] for i in range(0, 30, 3)}
+    sure = {6: 0.7} if tied else None
+    model = DirichletClassifier(tol=1e-9).fit(graph, labels, sure)
+    why = model.explain(6, without_own=True)
+    fewer = {i: y for i, y in labels.items() if i != 6}
+    again = DirichletClassifier(tol=1e-9).fit(graph, fewer).explain(6)
+    assert why.classes == pytest.approx(again.classes)
+    assert [seed for seed, _, _ in why.seeds[:4]] == [seed for seed, _, _ in again.seeds[:4]]
+    assert why.label == labels[6] or tied
+    assert model.explain(1, without_own=True) == model.explain(1)
+    alone = DirichletClassifier().fit(graph, {3: "a"})
+    with pytest.raises(LabelError, match="no other seed"):
+        alone.explain(3, without_own=True)
+
+
+@pytest.mark.parametrize("bad", [2.5, "x", 0, True])
+def test_numbers_that_are_none_are_refused(rng, bad):
+    graph = random_graph(rng)
+    model = DirichletClassifier().fit(graph, random_labels(rng, graph))
+    with pytest.raises(ParameterError, match="max_seeds"):
+        model.leave_one_out(max_seeds=bad)
+    if bad != 0:
+        with pytest.raises(ParameterError, match="paths"):
+            model.explain(0, paths=bad)
+
+
+def test_errors_know_of_auto(rng):
+    graph = random_graph(rng)
+    with pytest.raises(ParameterError, match="'auto'"):
+        DirichletClassifier("melt").fit(graph, {0: 1})
+    with pytest.raises(ParameterError, match="'auto'"):
+        DirichletClassifier(leak="much").fit(graph, {0: 1})
+
+
+def test_seeds_that_cannot_be_found_again_are_counted():
+    graph = Graph.from_edges([0, 1, 2, 5], [1, 2, 3, 6])
+    found = DirichletClassifier().fit(graph, {0: "a", 1: "a", 3: "b", 5: "a"}).leave_one_out()
+    assert found.n_lost == 2
+    assert "2 of them could not be found again" in str(found)

@@ -16,7 +16,7 @@ from isotherm.classifier.sampled import AUTO
 from isotherm.classifier.seeds import read_seeds
 from isotherm.classifier.trusted import Trusted
 from isotherm.classifier.verdict import Verdict, excess, judge
-from isotherm.decision import choose_decision, scores, winners
+from isotherm.decision import DECISIONS, scores, winners
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph import Graph
@@ -142,7 +142,7 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         labels : array of shape (n,) or (n, K), or mapping or pandas Series {node: label}
             −1, None or NaN where unknown. A label may be a distribution {label: share}; the rows
             of a matrix are distributions over classes 0 … K − 1, NaN where unknown.
-        confidence : number, array of shape (n,) or mapping {node: number}, optional
+        confidence : number, array of shape (n,), or mapping or Series {node: number}, optional
             How sure a label is, above 0 and up to 1. Below 1 a node is not held at its label but
             takes it as so large a part of its temperature, the rest coming from its neighbours; it
             counts as predicted and may get another label. See `isotherm.classifier.seeds`.
@@ -159,8 +159,10 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         sklearn.exceptions.ConvergenceWarning
             If temperatures could not be proven to `tol`.
         """
-        if self.decision != AUTO:
-            choose_decision(self.decision)  # a bad name is found before the work
+        if self.decision not in (*DECISIONS, AUTO):  # found before the work
+            raise ParameterError.unknown("decision", self.decision, [*DECISIONS, AUTO])
+        if isinstance(self.leak, str) and self.leak != AUTO:
+            raise ParameterError(f"leak must be a number ≥ 0 or 'auto', got {self.leak!r}")
         if self.stop not in STOPS:
             raise ParameterError.unknown("stop", self.stop, STOPS)
         graph = Graph.from_any(graph)

@@ -98,6 +98,11 @@ def _from_indicator(labels: Any, graph: Graph) -> _Seeds:
 
 
 def _from_sets(labels: Any, graph: Graph) -> _Seeds:
+    if isinstance(labels, list | tuple) and _like_an_indicator(labels):
+        raise LabelError(
+            "rows of 0 and 1 in a list may be an indicator or collections of the labels 0 and 1; "
+            "pass np.array(labels) for the first, sets for the second"
+        )
     positions, given = locate(labels, graph)
     known = np.array([not is_missing(each) for each in given.tolist()], dtype=bool)
     seeds = positions[known]
@@ -121,3 +126,13 @@ def _from_sets(labels: Any, graph: Graph) -> _Seeds:
     has = np.zeros((len(seeds), len(classes)), dtype=bool)
     has[rows, numbers] = True
     return seeds, has, classes
+
+
+def _like_an_indicator(rows: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether all rows are lists of one length, two at least, of nothing but 0, 1 and −1."""
+    lists = [row for row in rows if isinstance(row, list | tuple)]
+    if len(lists) < len(rows) or len({len(row) for row in lists}) != 1 or len(lists[0]) < 2:
+        return False
+    return all(
+        type(entry) in (int, float, bool) and entry in (0, 1, -1) for row in lists for entry in row
+    )

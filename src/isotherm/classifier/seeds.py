@@ -21,7 +21,7 @@ from scipy import sparse
 from isotherm.errors import IsothermError, LabelError, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import list_to_column
-from isotherm.labels import UNKNOWN, encode_labels, locate, number_classes
+from isotherm.labels import UNKNOWN, as_mapping, encode_labels, locate, number_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,7 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
         of a matrix are distributions over the classes 0 … K − 1, NaN where unknown. A class that
         no seed has a share of is left out.
     graph : Graph
-    confidence : number, array of shape (n,) or mapping {node: number}, optional
+    confidence : number, array of shape (n,), or mapping or Series {node: number}, optional
         Above 0 and up to 1, which is the default.
 
     Examples
@@ -174,9 +174,9 @@ def _confidence(
         return None
     of_node = np.ones(graph.n_nodes)
     try:
-        if isinstance(confidence, Mapping):
-            positions, given = locate(confidence, graph)
-            of_node[positions] = given.astype(np.float64)
+        by_node = as_mapping(confidence, graph)
+        if by_node is not None:
+            of_node[graph.positions(by_node[0])] = by_node[1].astype(np.float64)
         else:
             given = np.asarray(confidence, dtype=np.float64)
             if given.ndim and given.shape != of_node.shape:

@@ -9,9 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import slices
 from isotherm.classifier.sampled import Sampled
+from isotherm.classifier.seeds import Seeds
 from isotherm.decision import scores
-from isotherm.errors import LabelError, ParameterError
+from isotherm.dirichlet import DirichletProblem
+from isotherm.errors import LabelError
 from isotherm.labels import decode_labels
+from isotherm.solvers.method import check_count
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.compare import Decided, compared
 from isotherm.trust.explain import shares_of
@@ -134,7 +137,7 @@ class Trusted(Sampled):
         """
         return self.leave_one_out(max_seeds=max_seeds, random_state=random_state).suspects()
 
-    def explain(self, node: Hashable, *, paths: int = 5) -> Explanation:
+    def explain(self, node: Hashable, *, paths: int = 5, without_own: bool = False) -> Explanation:
         """Which seeds a node's temperatures come from, exactly, and along which paths.
 
         Parameters
@@ -143,6 +146,8 @@ class Trusted(Sampled):
             Its id.
         paths : int
             How many paths to find.
+        without_own : bool
+            Of a seed: explain what it would have if it were free, as after `suspects`.
 
         Raises
         ------
@@ -160,11 +165,12 @@ class Trusted(Sampled):
         [('a', 0.75), ('e', 0.25)]
         """
         check_is_fitted(self, "temperatures_")
-        if paths < 0:
-            raise ParameterError(f"paths must be a whole number ≥ 0, got {paths!r}")
+        check_count(paths, "paths", least=0)
         problem, seeds = self._problem, self._seeds
         (i,) = self._nodes.positions([node])
         names = self._nodes.ids
+        if without_own and i in seeds.nodes:
+            problem, seeds = _without_own(problem, seeds, int(i))
         if problem.is_unreached[i]:
             raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
         (own,) = self.classes_[self._codes[[i]]].tolist()
@@ -177,7 +183,7 @@ class Trusted(Sampled):
             shares, paths_found = (problem.boundary == i).astype(np.float64), []
         order = np.argsort(-shares, kind="stable")
         order = order[shares[order] > 0]
-        tied = seeds.nodes[seeds.n_held :]
+        tied = self._seeds.nodes[self._seeds.n_held :]
         node_of = np.concatenate([np.arange(len(self.temperatures_)), tied])
         columns = (names[seeds.nodes[order]], self.classes_[seeds.codes[order]], shares[order])
         return Explanation(
@@ -212,8 +218,7 @@ class Trusted(Sampled):
         [('d', 3.5)]
         """
         check_is_fitted(self, "temperatures_")
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ParameterError(f"k must be a whole number ≥ 1, got {k!r}")
+        check_count(k, "k")
         n = len(self.temperatures_)
         is_known = np.zeros(n, dtype=bool)
         is_known[self._seeds.nodes] = True
@@ -268,11 +273,23 @@ class Trusted(Sampled):
     def _left_out(self, max_seeds: int | None, random_state: int) -> LeftOut:
         n_seeds, some = len(self._seeds.codes), None
         if max_seeds is not None:
-            if max_seeds < 1:
-                raise ParameterError(f"max_seeds must be a whole number ≥ 1, got {max_seeds!r}")
+            check_count(max_seeds, "max_seeds")
             if max_seeds < n_seeds:
                 rng = np.random.default_rng(random_state)
                 some = np.sort(rng.choice(n_seeds, max_seeds, replace=False))
         return leave_one_out(
             self._problem, self.temperatures_, self._seeds.codes, some=some, **self._how()
         )
+
+
+def _without_own(problem: DirichletProblem, seeds: Seeds, i: int) -> tuple[DirichletProblem, Seeds]:
+    """The same without what is known of node i."""
+    kept = seeds.nodes != i
+    if not kept.any():
+        raise LabelError("there is no other seed: nothing explains the node without its own label")
+    fewer = DirichletProblem(
+        problem.graph, problem.boundary[kept], problem.values[kept], leak=problem.leak
+    )
+    confidence = None if seeds.confidence is None else seeds.confidence[kept]
+    values = seeds.values[kept]
+    return fewer, Seeds(seeds.nodes[kept], seeds.codes[kept], values, confidence, seeds.classes)

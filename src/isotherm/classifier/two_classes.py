@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
 
 
-OWN = 1.0  # deviation of the prior of what is a label's own: of two classes one is mostly rare
-
-
 def rest(T: NDArray[Any], heat: NDArray[np.float64]) -> NDArray[np.float64]:
     """The heat that is not the label's, never below 0."""
     return np.asarray(np.maximum(heat - T, 0.0))
@@ -113,8 +110,7 @@ def calibrations(
     for k, unit in enumerate(units.tolist()):
         judged = np.isfinite(S[:, k])
         judged &= len(np.unique(has[judged, k])) == 2
-        own = has[judged, k].astype(np.intp)
-        found.append(calibrate(as_pair(S[judged, k]), own, unit, own=OWN))
+        found.append(calibrate(as_pair(S[judged, k]), has[judged, k].astype(np.intp), unit))
     return found
 
 

@@ -30,6 +30,7 @@ def evaluate(
     csv: Annotated[
         Path | None, typer.Option(help="File for one row per single run.", dir_okay=False)
     ] = None,
+    force: o.Force = False,
     source: o.Source = None,
     target: o.Target = None,
     weight: o.Weight = None,
@@ -52,8 +53,11 @@ def evaluate(
     from isotherm.read import read_graph, read_labels
     from isotherm.report.tables import write_csv
     from isotherm.report.terminal import WIDE, decision_table
+    from isotherm.write import check_absent
 
     show_warnings(quiet=quiet)
+    if csv is not None:
+        check_absent(str(csv), force=force)
     shares = [share_of(text) for text in seeds.split(",")]
     shared: dict[str, Any] = {"comment": comment, "encoding": encoding, "on_error": on_error.value}
     graph = read_graph(

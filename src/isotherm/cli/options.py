@@ -142,6 +142,14 @@ Node = Annotated[
 Label = Annotated[
     str | None, typer.Option(help="Column of LABELS with the label.", rich_help_panel=READING)
 ]
+LabelNode = Annotated[
+    str | None,
+    typer.Option(
+        "--node",
+        help="Column of LABELS with the node, by name or number.",
+        rich_help_panel=READING,
+    ),
+]
 LabelWeight = Annotated[
     str | None,
     typer.Option(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -34,6 +33,12 @@ def explain(
     decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
     leak: Annotated[str, typer.Option(metavar="NUMBER", help="Heat lost, or 'auto'.")] = "0",
     confidence: o.Confidence = None,
+    without_own: Annotated[
+        bool,
+        typer.Option(
+            "--without-own", help="Of a node that has a label: what the others say of it."
+        ),
+    ] = False,
     draw: Annotated[
         str | None,
         typer.Option(
@@ -48,21 +53,35 @@ def explain(
     weight: o.Weight = None,
     delimiter: o.Delimiter = None,
     header: o.Header = None,
+    comment: o.Comment = None,
+    encoding: o.Encoding = "utf-8",
+    label_node: o.LabelNode = None,
     label: o.Label = None,
+    label_delimiter: o.LabelDelimiter = None,
+    label_header: o.LabelHeader = None,
+    on_error: o.ErrorRule = o.OnError.RAISE,
     quiet: o.Quiet = False,
 ) -> None:
     """Say why a node has its label: which seeds its heat comes from, and along which paths."""
     from isotherm.report.terminal import explanation_lines
 
     show_warnings(quiet=quiet)
-    columns = {"source": source, "target": target, "weight": weight}
-    job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
-    job = replace(job, confidence=confidence, report=draw, force=force)
-    job.check()
+    job = _job(
+        edges,
+        labels,
+        columns={"source": source, "target": target, "weight": weight},
+        label_columns={"node": label_node, "label": label},
+        said=(delimiter, header, comment, encoding, on_error.value),
+        said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        model={"decision": decision.value, "leak": o.parse_leak(leak)},
+        confidence=confidence,
+        report=draw,
+        force=force,
+    )
     classifier = _fitted(job, quiet=quiet)
-    why = classifier.explain(node, paths=most)
+    why = classifier.explain(node, paths=most, without_own=without_own)
     console = Console()
-    lines = explanation_lines(why, most, console.width)
+    lines = explanation_lines(why, most, console.width, classifier.selection_.decision)
     if draw is not None:
         _draw(draw, why, classifier, most)
         lines += ["", f"wrote {draw}"]
@@ -106,16 +125,29 @@ def suspects(
     weight: o.Weight = None,
     delimiter: o.Delimiter = None,
     header: o.Header = None,
+    comment: o.Comment = None,
+    encoding: o.Encoding = "utf-8",
+    label_node: o.LabelNode = None,
     label: o.Label = None,
+    label_delimiter: o.LabelDelimiter = None,
+    label_header: o.LabelHeader = None,
+    on_error: o.ErrorRule = o.OnError.RAISE,
     quiet: o.Quiet = False,
 ) -> None:
     """List the known labels that look wrong: left out, the node would get another."""
     from isotherm.report.terminal import suspect_table
 
     show_warnings(quiet=quiet)
-    columns = {"source": source, "target": target, "weight": weight}
-    job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
-    job = replace(job, confidence=confidence)
+    job = _job(
+        edges,
+        labels,
+        columns={"source": source, "target": target, "weight": weight},
+        label_columns={"node": label_node, "label": label},
+        said=(delimiter, header, comment, encoding, on_error.value),
+        said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        model={"decision": decision.value, "leak": o.parse_leak(leak)},
+        confidence=confidence,
+    )
     classifier = _fitted(job, quiet=quiet)
     found = classifier.leave_one_out(max_seeds=max_seeds)
     listed = found.suspects()
@@ -125,10 +157,18 @@ def suspects(
         f"left out one at a time, {len(found.nodes):,}{whole} seeds: accuracy {found.accuracy}",
         highlight=False,
     )
+    if found.n_lost:
+        console.print(
+            f"{found.n_lost:,} of them could not be found again, being the only ones of their "
+            "class or out of reach of heat",
+            highlight=False,
+        )
     if not listed:
-        console.print("none of them would lose its label")
+        console.print("none of them would lose its label to another")
         return
-    console.print(f"{len(listed):,} would lose their label, the clearest first", highlight=False)
+    cut = f"; {most} are listed" if len(listed) > most else ""
+    console.print(f"{len(listed):,} would lose their label, the clearest first{cut}",
+                  highlight=False)  # fmt: skip
     console.print()
     console.print(suspect_table(listed[:most], width=console.width))
 
@@ -157,20 +197,36 @@ def suggest(
     weight: o.Weight = None,
     delimiter: o.Delimiter = None,
     header: o.Header = None,
+    comment: o.Comment = None,
+    encoding: o.Encoding = "utf-8",
+    label_node: o.LabelNode = None,
     label: o.Label = None,
+    label_delimiter: o.LabelDelimiter = None,
+    label_header: o.LabelHeader = None,
+    on_error: o.ErrorRule = o.OnError.RAISE,
     quiet: o.Quiet = False,
 ) -> None:
     """Say which nodes to label next, and whether further labels would still pay."""
     if out == "-":
         raise typer.BadParameter("-o needs a file: the list is on standard output anyhow.")
+    if out is not None and not out.lower().endswith(".csv"):
+        raise typer.BadParameter("-o writes CSV: name a file that ends in .csv.")
     from isotherm.report.tables import write_csv
     from isotherm.report.terminal import suggestion_table
 
     show_warnings(quiet=quiet)
-    columns = {"source": source, "target": target, "weight": weight}
-    job = _job(edges, labels, columns, label, delimiter, header, decision.value, leak)
-    job = replace(job, confidence=confidence, report=out, force=force)
-    job.check()
+    job = _job(
+        edges,
+        labels,
+        columns={"source": source, "target": target, "weight": weight},
+        label_columns={"node": label_node, "label": label},
+        said=(delimiter, header, comment, encoding, on_error.value),
+        said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        model={"decision": decision.value, "leak": o.parse_leak(leak)},
+        confidence=confidence,
+        report=out,
+        force=force,
+    )
     classifier = _fitted(job, quiet=quiet)
     found = classifier.suggest(most)
     console = Console()
@@ -190,12 +246,11 @@ def suggest(
 def _job(
     edges: str,
     labels: str,
+    *,
     columns: dict[str, str | None],
-    label: str | None,
-    delimiter: str | None,
-    header: bool | None,
-    decision: str,
-    leak: str,
+    said: tuple[Any, ...],
+    said_of_labels: tuple[Any, ...],
+    **others: Any,
 ) -> Job:
     from isotherm.job import Job
     from isotherm.read.record import Said
@@ -204,14 +259,20 @@ def _job(
         edges,
         labels,
         edge_columns=columns,
-        label_columns={"label": label},
-        said_of_edges=Said(delimiter, header),
-        model={"decision": decision, "leak": o.parse_leak(leak)},
+        said_of_edges=Said(*said),
+        said_of_labels=Said(*said_of_labels),
+        **others,
     )
 
 
 def _fitted(job: Job, *, quiet: bool) -> DirichletClassifier:
     from isotherm.job import label
+    from isotherm.report.terminal import selection_lines
 
+    job.check()
     with Stages(quiet=quiet) as stages:
-        return label(job, stages).classifier
+        classifier = label(job, stages).classifier
+    if not quiet:
+        for line in selection_lines(classifier):
+            Console(stderr=True).print(line, highlight=False, markup=False, soft_wrap=True)
+    return classifier

@@ -123,10 +123,10 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
         + (f", {counted(merged, 'duplicate')} merged" if merged else ""),
         (
             f"read {labels.name} ({reading_words(labels)}): "
-            f"{counted(counts.get('seed', 0), 'seed')} of "
+            f"{counted(len(model._seeds.nodes), 'seed')} of "
             f"{counted(len(model.classes_), 'class', 'classes')}"
         ),
-        *_selection_lines(model),
+        *selection_lines(model),
         solution_line(model.solution_),
         f"labelled {counted(counts.get('predicted', 0) + counts.get('tie', 0), 'node')}, "
         f"{float(model.certified_.mean()):.1%} of all labels proven"
@@ -138,7 +138,7 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
     return [*lines, seconds]
 
 
-def _selection_lines(model: DirichletClassifier) -> list[str]:
+def selection_lines(model: DirichletClassifier) -> list[str]:
     """What was chosen by leave-one-out, if anything was."""
     found = model.selection_
     if not found.candidates:
@@ -181,16 +181,28 @@ def reading_words(reading: Reading) -> str:
     return f"{reading.format}, columns {columns}" if columns else reading.format
 
 
-def explanation_lines(why: Explanation, most: int, width: int) -> list[str]:
+def explanation_lines(why: Explanation, most: int, width: int, decision: str) -> list[str]:
     """Where the temperatures of a node come from."""
     lines = [f"{why.node}: {why.label}", "", "share of each class"]
     ranked = sorted(why.classes.items(), key=lambda item: -item[1])
+    first, lost = ranked[0][0], 1 - sum(why.classes.values())
+    remarks = []
+    if len(ranked) > most:
+        remarks.append(f"  and {counted(len(ranked) - most, 'more class', 'more classes')}")
+    if lost > 1e-6:
+        remarks.append(f"  {lost:.3f} of the heat is lost to the leak")
+    if decision != "plain" and why.classes[first] > why.classes.get(why.label, 0.0):
+        remarks.append(
+            f"  {first} has the greatest share, but much of the heat of other nodes, too; the "
+            f"decision '{decision}' takes that into account"
+        )
     names = max((len(str(label)) for label, _ in ranked[:most]), default=0)
     room = max(5, min(40, width - names - 12))
     lines += [
         f"  {label!s:<{names}}  {share:.3f}  {'█' * round(share * room)}".rstrip()
         for label, share in ranked[:most]
     ]
+    lines += remarks
     lines += ["", f"from {counted(len(why.seeds), 'seed')}, the greatest shares"]
     lines += [f"  {share:.3f}  {seed} ({label})" for seed, label, share in why.seeds[:most]]
     if why.paths:

@@ -127,6 +127,12 @@ def _accuracy(found: Findings) -> str:
     )
     if lost := int(np.count_nonzero(labels == UNKNOWN)):
         words += f" No heat reached {counted(lost, 'seed')} left out; that counts as wrong."
+    if found.model.selection_.candidates:
+        chosen = found.model.selection_
+        words += (
+            f" The decision ({chosen.decision}) and the leak ({chosen.leak:g}) were chosen by "
+            "these very seeds, which flatters the numbers a bit."
+        )
     if check.together:
         words += " Each seed missed the others, too, and fared a bit worse than alone."
     return paragraph(words) + paragraph(IN_WORDS)

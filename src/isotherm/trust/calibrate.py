@@ -7,10 +7,13 @@ worth. With the scores s of a node, measured in units of their spread over the g
 
 Scores are heavy-tailed: a node next to a seed is much warmer than all others but not as much more
 likely to be of its class. ``asinh(c s)`` grows like s where s is small and like log s where it is
-large; c says where that begins. c and a common scale a are found for all classes alike. Each class
-has a scale ``a_k = a exp(α_k)`` and an offset b_k of its own, but pays for being different: α_k and
-b_k have a normal prior around 0 that only many seeds outweigh. No parameter is set by hand; the
-deviations of the priors say in which range to look.
+large; c says where that begins. With π_k the share of the class among those judged::
+
+    a_k = a exp(α_k)        b_k = r log π_k + β_k
+
+c, the scale a and the weight r of the shares are found for all classes alike. What is a class's
+own, α_k and β_k, must pay for being different: it has a normal prior around 0 that only many seeds
+outweigh. No parameter is set by hand; the deviations of the priors say in which range to look.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from scipy.optimize import minimize
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-COMMON = 1.0  # standard deviation of the prior of log a and log c
+COMMON = 1.0  # standard deviation of the prior of log a, log c and r
 OWN = 0.3  # and of what is a class's own
 BINS = 15
 ENOUGH = 1e-9  # relative change of the posterior that ends the search
@@ -58,9 +61,7 @@ class Calibration:
         return np.asarray(np.exp(Z - _log_sum(Z)))
 
 
-def calibrate(
-    scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float, *, own: float = OWN
-) -> Calibration:
+def calibrate(scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float) -> Calibration:
     """Find the map under which what was seen is the most likely.
 
     Parameters
@@ -71,8 +72,6 @@ def calibrate(
         Their classes.
     unit : float
         The spread of scores over the graph.
-    own : float
-        Standard deviation of the prior of what is a class's own.
 
     Examples
     --------
@@ -87,11 +86,13 @@ def calibrate(
     """
     m, K = scores.shape
     rows, S = np.arange(m), scores / unit
-    deviations = np.repeat([COMMON, own], [2, 2 * K])
+    deviations = np.repeat([COMMON, OWN], [3, 2 * K])
+    log_share = np.log(np.bincount(codes, minlength=K) + 0.5)
+    log_share -= log_share.mean()
 
     def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Minus the logarithm of the posterior, and its gradient."""
-        c, a, b = _parameters(theta)
+        c, a, b = _parameters(theta, log_share)
         U = c * S
         X = np.arcsinh(U)
         Z = a * X + b
@@ -100,24 +101,25 @@ def calibrate(
         G[rows, codes] -= 1
         by_a = (G * X).sum(axis=0) * a
         by_c = (G * a * U / np.hypot(1, U)).sum()
-        gradient = np.concatenate([[by_c, by_a.sum()], by_a, G.sum(axis=0)])
+        by_b = G.sum(axis=0)
+        gradient = np.concatenate([[by_c, by_a.sum(), by_b @ log_share], by_a, by_b])
         off = theta / deviations
         return float(off @ off / 2 - log_P[rows, codes].sum()), gradient + off / deviations
 
-    start = np.zeros(2 + 2 * K)
+    start = np.zeros(3 + 2 * K)
     options = {"ftol": ENOUGH}
     theta = (
         start if m == 0 else minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     )
-    return Calibration(unit, *_parameters(theta), n_judged=m)
+    return Calibration(unit, *_parameters(theta, log_share), n_judged=m)
 
 
 def _parameters(
-    theta: NDArray[np.float64],
+    theta: NDArray[np.float64], log_share: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """c, the scales and the offsets."""
-    own, offsets = np.split(theta[2:], 2)
-    return float(np.exp(theta[0])), np.exp(theta[1] + own), offsets
+    own, offsets = np.split(theta[3:], 2)
+    return float(np.exp(theta[0])), np.exp(theta[1] + own), theta[2] * log_share + offsets
 
 
 def _log_sum(Z: NDArray[np.float64]) -> NDArray[np.float64]:

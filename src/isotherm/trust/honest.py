@@ -95,6 +95,9 @@ class LeaveOneOut:
         All seeds, of which those left out may be a sample.
     together : bool
         Whether they were left out all at once, each without the others.
+    n_lost : int
+        Those that count as wrong whatever the others say: the only ones of their class, and those
+        that no heat would reach.
     accuracy, macro_f1 : Interval
         Over the seeds left out; the macro-F1 over the classes of these.
     classes : list of ClassScore
@@ -110,6 +113,7 @@ class LeaveOneOut:
     margins: NDArray[np.float64]
     n_seeds: int
     together: bool
+    n_lost: int
     accuracy: Interval
     macro_f1: Interval
     classes: list[ClassScore]
@@ -126,10 +130,16 @@ class LeaveOneOut:
     def __str__(self) -> str:
         whole = "" if len(self.nodes) == self.n_seeds else f" (a sample of {self.n_seeds})"
         way = "together" if self.together else "one at a time"
+        seeds = "1 seed" if len(self.nodes) == 1 else f"{len(self.nodes)} seeds"
         lines = [
-            f"{len(self.nodes)} seeds left out, {way}{whole}",
+            f"{seeds} left out, {way}{whole}",
             f"accuracy {self.accuracy}, macro-F1 {self.macro_f1}",
         ]
+        if self.n_lost:
+            lines.append(
+                f"{self.n_lost} of them could not be found again, being the only ones of their "
+                "class or out of reach of heat"
+            )
         width = max(len(str(c.label)) for c in self.classes)
         lines += [
             f"{c.label!s:<{width}}  {c.n_seeds:>6}  precision {c.precision:.2f}  "
@@ -180,6 +190,7 @@ def judged(
         margins,
         n_seeds,
         left.together,
+        int(np.count_nonzero(left.is_last | ~left.reached)),
         proportion(int(np.trace(confusion)), len(found)),
         macro_f1(left.codes, found, len(classes)),
         _per_class(confusion, classes),
@@ -232,12 +243,24 @@ def macro_f1(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -
     table = confusion_of(truth, found, n_classes)
     asked, given = np.nonzero(table)
     counts = table[asked, given]
-    draws = np.random.default_rng(0).multinomial(len(truth), counts / len(truth), RESAMPLES)
-    weights = np.vstack([counts, draws]).astype(np.float64)
-    labels = np.where(given == n_classes, UNKNOWN, given)
-    value, *drawn = macro_f1s(asked, labels, weights, n_classes)
+    value = float(
+        macro_f1s(asked, _known(given, n_classes), np.array([counts], float), n_classes)[0]
+    )
+    # One more of each class, half right and half wrong: that all were right so far proves little.
+    there = np.unique(truth)
+    smooth = table.astype(np.float64)
+    smooth[there, there] += 0.5
+    smooth[there, n_classes] += 0.5
+    asked, given = np.nonzero(smooth)
+    chances = smooth[asked, given] / smooth.sum()
+    draws = np.random.default_rng(0).multinomial(len(truth), chances, RESAMPLES)
+    drawn = macro_f1s(asked, _known(given, n_classes), draws.astype(np.float64), n_classes)
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return Interval(float(value), float(low), float(high))
+    return Interval(value, min(float(low), value), max(float(high), value))
+
+
+def _known(given: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
+    return np.where(given == n_classes, UNKNOWN, given)
 
 
 def proportion(count: int, total: int) -> Interval:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def advise(
     **how
         Of `leave_some_out`.
     """
-    if not gain >= 0:
+    if isinstance(gain, bool) or not isinstance(gain, Real) or not gain >= 0:
         raise ParameterError(f"gain must be a number ≥ 0, got {gain!r}")
     right = np.full(len(codes), np.nan)  # with all others
     judged = ~sample.is_last
@@ -83,6 +84,8 @@ def advise(
     n_judged = int(judged.sum())
     accuracy = proportion(int(np.nansum(right)), n_judged)
     alone = np.count_nonzero(np.bincount(codes, minlength=problem.n_columns) == 1)
+    if problem.n_free + len(problem.unreached) == 0:
+        return Advice(True, "every node has a label", accuracy, math.nan, math.nan)
     if n_judged < FEWEST:
         reason = f"{n_judged} seeds that can be left out are too few to tell; {FEWEST} would do"
         return Advice(False, reason, accuracy, math.nan, math.nan)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 CANDIDATES = 96
 ROOM = 1 << 26  # temperatures that there is room for
-LOOKED_AT = 50_000  # nodes over which worth is summed up
+LOOKED_AT, LEAST_LOOKED_AT = 5_000_000, 2000  # nodes over which worth is summed up, × candidates
 
 
 class Suggestion(NamedTuple):
@@ -158,14 +158,15 @@ def suggest(
         Tolerance, solver and engine.
     """
     n = len(is_known)
-    count = min(max(CANDIDATES, 2 * k), max(32, ROOM // problem.graph.n_nodes))
+    count = min(max(CANDIDATES, k + CANDIDATES // 3), max(32, ROOM // problem.graph.n_nodes))
     free = np.flatnonzero(problem.is_free[:n] & ~is_known)
     found = _without_heat(problem, k, n)
     if len(free):
         candidates = candidates_of(problem.graph, free, doubts, max(count, k), rng)
         nodes = np.flatnonzero(problem.is_free[:n])
-        if len(nodes) > LOOKED_AT:
-            nodes = np.sort(rng.choice(nodes, LOOKED_AT, replace=False))
+        looked_at = max(LEAST_LOOKED_AT, LOOKED_AT // len(candidates))
+        if len(nodes) > looked_at:
+            nodes = np.sort(rng.choice(nodes, looked_at, replace=False))
         responses = Responses(problem, candidates, nodes, **how)
         in_turns = len(candidates) < len(free)
         picked = choose(responses, doubts, candidates, nodes, k, in_turns=in_turns)
