@@ -171,6 +171,16 @@ def test_labels_of_little_confidence_are_overruled(here):
     wrong = here("classify", "edges.csv", "labels.csv", "-o", "-", "--confidence", "2")
     assert wrong.returncode == 2
     assert "confidence must be above 0 and at most 1" in wrong.stderr
+    sure_of_some = "a,low,1\nb,low,0.9\nc,high,0.2\nd,low,1\nx,high,1\ny,high,1\nz,high,1\n"
+    (here.folder / "labels.csv").write_text("node,label,sure\n" + sure_of_some)
+    each = here("classify", "edges.csv", "labels.csv", "-o", "-", "--confidence", "sure")
+    found = {node: (row["label"], row["status"]) for node, row in rows_of(each.stdout).items()}
+    assert found["c"] == ("low", "predicted")
+    assert found["b"] == ("low", "predicted")
+    assert found["a"] == ("low", "seed")
+    missing = here("classify", "edges.csv", "labels.csv", "-o", "-", "--confidence", "sur")
+    assert missing.returncode in (1, 2)
+    assert "'sur'" in missing.stderr
 
 
 def test_what_to_label_next_is_suggested(here):

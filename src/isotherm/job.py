@@ -46,8 +46,9 @@ class Job:
         See `isotherm.read_labels` and `isotherm.write_predictions`.
     model : dict
         Parameters of the classifier.
-    confidence : float or None
-        How sure the labels are; see `isotherm.DirichletClassifier.fit`.
+    confidence : float, str or None
+        How sure the labels are; see `isotherm.DirichletClassifier.fit`. Or the column of the labels
+        that says it of each.
     command : str
         What a user would type to have the same again.
     """
@@ -64,7 +65,7 @@ class Job:
     temperatures: bool = False
     force: bool = False
     model: dict[str, Any] = field(default_factory=dict)
-    confidence: float | None = None
+    confidence: float | str | None = None
     command: str = ""
 
     def check(self) -> None:
@@ -181,9 +182,15 @@ def label(job: Job, stages: Any) -> Outcome:
                 building=lambda: stages.say("building the graph"),
             )
         with stages.stage(f"reading {job.labels}"):
+            columns = job.label_columns
+            confidence: Any = job.confidence
+            if isinstance(confidence, str):
+                columns = columns | {"weight": confidence}
             labels, labels_read = load_labels(
-                job.labels, graph, job.label_columns, job.said_of_labels, strict=job.strict
+                job.labels, graph, columns, job.said_of_labels, strict=job.strict
             )
+            if isinstance(confidence, str):
+                confidence = labels_read.weights
     for sentence in (*edges.remarks(), *labels_read.remarks()):
         _warn(sentence)
     if len(set(labels.values())) == 1:
@@ -193,7 +200,7 @@ def label(job: Job, stages: Any) -> Outcome:
 
     with clock("solving"), stages.solving():
         classifier = DirichletClassifier(**job.model)
-        converged = _fits(classifier, graph, labels, job.confidence)
+        converged = _fits(classifier, graph, labels, confidence)
     return Outcome(graph, classifier, edges, labels_read, clock.seconds, converged)
 
 
@@ -290,7 +297,7 @@ def free_memory() -> int | None:
 
 
 def _fits(
-    classifier: DirichletClassifier, graph: Graph, labels: dict[str, str], confidence: float | None
+    classifier: DirichletClassifier, graph: Graph, labels: dict[str, str], confidence: Any
 ) -> bool:
     """Fit, and tell whether it converged; the warning goes on to who listens."""
     from sklearn.exceptions import ConvergenceWarning

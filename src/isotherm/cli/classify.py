@@ -136,7 +136,7 @@ def classify(
         temperatures=temperatures,
         force=force,
         model=model,
-        confidence=confidence,
+        confidence=o.parse_confidence(confidence),
         command=shlex.join(["isotherm", *sys.argv[1:]]),
     )
     if estimate:

@@ -17,6 +17,14 @@ Decision = StrEnum("Decision", {name: name for name in (*DECISIONS, "auto")})  #
 PAPER = Decision("centered")
 
 
+def parse_confidence(text: str | None) -> float | str | None:
+    """A confidence as a user writes it: a number, or else the name of a column."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
 def parse_leak(text: str) -> float | str:
     """A leak as a user writes it: a number that is not negative, or ``auto``."""
     if text == "auto":
@@ -72,9 +80,11 @@ class Engine(StrEnum):
 
 
 Confidence = Annotated[
-    float | None,
+    str | None,
     typer.Option(
-        help="How sure labels are, above 0 and up to 1; below 1 neighbours may overrule them.",
+        metavar="NUMBER|COLUMN",
+        help="How sure labels are, above 0 and up to 1, or the column of LABELS that says it; "
+        "below 1 neighbours may overrule them.",
         rich_help_panel=MODEL,
     ),
 ]

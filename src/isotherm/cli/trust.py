@@ -74,7 +74,7 @@ def explain(
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
-        confidence=confidence,
+        confidence=o.parse_confidence(confidence),
         report=draw,
         force=force,
     )
@@ -146,7 +146,7 @@ def suspects(
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
-        confidence=confidence,
+        confidence=o.parse_confidence(confidence),
     )
     classifier = _fitted(job, quiet=quiet)
     found = classifier.leave_one_out(max_seeds=max_seeds)
@@ -223,7 +223,7 @@ def suggest(
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
-        confidence=confidence,
+        confidence=o.parse_confidence(confidence),
         report=out,
         force=force,
     )

@@ -93,7 +93,7 @@ class Labelled:
         weights = None
         if self._weights:
             weights = np.concatenate(self._weights)[is_there.to_numpy(zero_copy_only=False)]
-        return _by_node(nodes.to_pylist(), labels.to_pylist(), weights, reading.name)
+        return _by_node(nodes.to_pylist(), labels.to_pylist(), weights, reading)
 
     def _note(
         self, strangers: pa.Array, texts: pa.Array, reading: Reading, *, strict: bool
@@ -111,7 +111,7 @@ class Labelled:
 
 
 def _by_node(
-    nodes: list[str], labels: list[str], weights: NDArray[np.float64] | None, name: str
+    nodes: list[str], labels: list[str], weights: NDArray[np.float64] | None, reading: Reading
 ) -> dict[str, str]:
     """One label for each node; of several the one of the greatest weight."""
     if weights is not None:
@@ -120,13 +120,14 @@ def _by_node(
         for k in order:
             label, weight = ranked.setdefault(nodes[k], (labels[k], float(weights[k])))
             if label != labels[k] and weight == weights[k]:
-                raise _conflict(name, nodes[k], label, labels[k])
+                raise _conflict(reading.name, nodes[k], label, labels[k])
+        reading.weights = {node: ranked[node][1] for node in nodes}
         return {node: ranked[node][0] for node in nodes}
     found = dict(zip(nodes, labels, strict=True))
     if len(found) < len(nodes):
         for node, label in zip(nodes, labels, strict=True):
             if found[node] != label:
-                raise _conflict(name, node, label, found[node])
+                raise _conflict(reading.name, node, label, found[node])
     return found
 
 

@@ -35,6 +35,8 @@ class Reading:
         Sentences about what a reader may not expect, such as ids that differ only by spaces.
     n_empty : int
         Edges of weight 0, which are none.
+    weights : dict of float
+        Of labels, those of the label that each node has; empty where no column has any.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Reading:
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     n_empty: int = 0
+    weights: dict[str, float] = field(default_factory=dict)
 
     def skip(self, fault: str) -> None:
         """Count a malformed row."""
