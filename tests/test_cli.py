@@ -149,6 +149,15 @@ def test_evaluate_scores_every_decision(files):
     again = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
                 "--seeds", "40%,0.6", "--repeats", "5")  # fmt: skip
     assert again.stdout == result.stdout
+    taken = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
+                "--csv", str(single))  # fmt: skip
+    assert taken.returncode == 1
+    assert "exists already" in taken.stderr
+    narrow = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
+                 "--seeds", "40%,0.6", "--repeats", "2", "--auto", columns=40)  # fmt: skip
+    rows = [line.split() for line in narrow.stdout.splitlines()[1:]]
+    assert rows[0] == ["seeds", "0.4", "0.6"]
+    assert [row[0] for row in rows[1:]][::6] == ["centered", "auto"]
 
 
 @pytest.mark.parametrize(

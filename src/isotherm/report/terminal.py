@@ -240,19 +240,14 @@ def suggestion_table(suggestions: list[Suggestion], *, width: int) -> Table:
 def decision_table(rows: list[dict[str, Any]], *, width: int) -> Table:
     """Macro-F1 of each decision, a row for each share of seeds.
 
-    Mean ± standard deviation; on a narrow terminal the mean alone.
+    Mean ± standard deviation; on a narrow terminal the mean alone, on a very narrow one with a row
+    for each decision.
     """
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("seeds", justify="right")
     decisions = [decision for (decision,) in grouped(rows, "decision")]
-    for decision in decisions:
-        table.add_column(decision, justify="right")
+    lines = []
     for (share,), group in grouped(rows, "seed_fraction").items():
         found = grouped(group, "decision")
-        scores = [
-            mean_and_spread([row["macro_f1"] for row in found[(decision,)]])
-            for decision in decisions
-        ]
+        scores = [mean_and_spread([row["macro_f1"] for row in found[(one,)]]) for one in decisions]
         best = max(round(mean, 3) for mean, _ in scores)
         cells = [
             Text(
@@ -261,7 +256,15 @@ def decision_table(rows: list[dict[str, Any]], *, width: int) -> Table:
             )
             for mean, spread in scores
         ]
-        table.add_row(f"{share:.3g}", *cells)
+        lines.append([Text(f"{share:.3g}"), *cells])
+    lines.insert(0, [Text("seeds"), *map(Text, decisions)])
+    if width < MEDIUM:
+        lines = [list(line) for line in zip(*lines, strict=True)]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in lines[0]:
+        table.add_column(heading, justify="right")
+    for line in lines[1:]:
+        table.add_row(*line)
     return table
 
 
