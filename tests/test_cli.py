@@ -16,6 +16,7 @@ def run(*arguments, columns=100, cwd=None):
     return CliRun(cwd)(*arguments, columns=columns)
 
 
+@pytest.mark.slow
 def test_demo_scores_sections_and_shows_packages(tmp_path):
     result = run("demo", cwd=tmp_path)
     assert result.returncode == 0
@@ -126,6 +127,7 @@ def files(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_evaluate_scores_every_decision(files):
     single = files / "runs.csv"
     result = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),

@@ -129,6 +129,7 @@ def test_what_goes_wrong_is_said_in_words(here, arguments, code, said):
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_decision_and_leak_are_chosen_where_asked_for(here):
     result = here("classify", "edges.csv", "labels.csv", "-o", "-", "-v", "--decision", "auto",
                   "--leak", "auto")  # fmt: skip
@@ -139,6 +140,7 @@ def test_decision_and_leak_are_chosen_where_asked_for(here):
     assert "not 'much'" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_node_is_explained(here):
     result = here("explain", "edges.csv", "labels.csv", "e")
     assert (result.returncode, result.stderr) == (0, "")
@@ -160,6 +162,7 @@ def test_a_node_is_explained(here):
     assert re.search(r"0\.\d{3} of the heat is lost to the leak", chosen.stdout)
 
 
+@pytest.mark.slow
 def test_labels_of_little_confidence_are_overruled(here):
     labels = "a,low\nb,low\nc,high\nd,low\nx,high\ny,high\nz,high\n"
     (here.folder / "labels.csv").write_text("node,label\n" + labels)
@@ -183,6 +186,7 @@ def test_labels_of_little_confidence_are_overruled(here):
     assert "'sur'" in missing.stderr
 
 
+@pytest.mark.slow
 def test_what_to_label_next_is_suggested(here):
     result = here("suggest", "edges.csv", "labels.csv", "--most", "3", "-o", "next.csv")
     assert (result.returncode, result.stderr) == (0, "")
@@ -206,6 +210,7 @@ def test_what_to_label_next_is_suggested(here):
         assert said in " ".join(wrong.stderr.split())
 
 
+@pytest.mark.slow
 def test_suspects_are_listed(here):
     labels = "".join(f"{n},{'low' if n < 'm' else 'high'}\n" for n in "abcwxyz")
     (here.folder / "labels.csv").write_text(labels + "d,high\n")

@@ -296,6 +296,7 @@ def here(tmp_path):
     return CliRun(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_command_draws_what_it_says(here):
     result = here("explain", "edges.csv", "labels.csv", "[/b]", "--draw", "new/why.html", "-q")
     assert (result.returncode, result.stderr) == (0, "")
@@ -309,6 +310,7 @@ def test_the_command_draws_what_it_says(here):
     assert ["[/b] → c → d → e", "25.0 %"] in page.rows
 
 
+@pytest.mark.slow
 def test_a_file_that_is_there_is_replaced_only_by_force(here):
     (here.folder / "why.html").write_text("old")
     refused = here("explain", "missing.csv", "labels.csv", "c", "--draw", "why.html")

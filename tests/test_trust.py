@@ -274,6 +274,7 @@ def test_decisions_are_compared_on_the_same_seeds(rng):
         assert one.largest_share == np.bincount(alone.labels_[free]).max() / free.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1e-2, 1e-4, 1e-6])
 def test_a_seed_behind_a_weak_link_is_left_out_well(rng, weight):
     n = 300
