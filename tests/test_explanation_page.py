@@ -2,50 +2,24 @@
 
 import itertools
 import re
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+import test_classification_report
 from conftest import CliRun
 from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.classifier.trusted import Explanation
 from isotherm.report.explanation import MOST_STEPS, explanation_page
 
 
-class Parsed(HTMLParser):
-    """Fails on tags that do not match; keeps the texts, and the cells of every table."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.texts, self.rows = [], [], [], [], []
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag != "meta":
-            self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in {"td", "th"}:
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] in {"td", "th"}:
-            self.rows[-1][-1] += data
-        if "style" not in self.open:
-            self.texts.append(data.replace("\u00a0", " "))
+class Parsed(test_classification_report.Parsed):
+    """With spaces for those that do not break."""
 
     @property
     def words(self):
-        return " ".join(self.texts)
+        return super().words.replace("\u00a0", " ")
 
 
 class Picture:

@@ -102,6 +102,12 @@ class DirichletProblem:
         other.leak = check_leak(leak)
         return other
 
+    def without(self, places: NDArray[np.intp]) -> DirichletProblem:
+        """The same with some of the boundary free, by their place in it."""
+        kept = np.ones(len(self.boundary), dtype=bool)
+        kept[places] = False
+        return DirichletProblem(self.graph, self.boundary[kept], self.values[kept], leak=self.leak)
+
     def _without(self, *names: str) -> DirichletProblem:
         """A copy that has yet to find these."""
         other = copy(self)

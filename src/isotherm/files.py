@@ -6,6 +6,8 @@ import secrets
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
+from isotherm.errors import FileError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -27,3 +29,14 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             for folder in missing:
                 folder.rmdir()  # fails, as it should, where somebody else uses it by now
         raise
+
+
+@contextmanager
+def written(name: str) -> Iterator[None]:
+    """What goes wrong in writing a file is a FileError that names it."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"{name} cannot be written: {error.strerror or error}") from None

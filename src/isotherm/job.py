@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotherm.errors import FileError, IsothermWarning, LabelError, ParameterError
+from isotherm.errors import IsothermWarning, LabelError, ParameterError
+from isotherm.files import written
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.record import Reading, Said
 from isotherm.write import check_absent, format_of, write_predictions
@@ -237,10 +238,8 @@ def write_report(path: str, job: Job, outcome: Outcome) -> None:
             versions=versions(),
         )
     )
-    try:
+    with written(path):
         write_text(Path(path), page)
-    except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def checksum(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.errors import FileError, ParameterError
-from isotherm.files import replacing
+from isotherm.files import replacing, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -116,17 +116,12 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    try:
-        with replacing(Path(name)) as file:
-            if not name.lower().endswith(".gz"):
-                yield file
-                return
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                yield packed  # type: ignore[misc]
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{name} cannot be written: {error.strerror or error}") from None
+    with written(name), replacing(Path(name)) as file:
+        if not name.lower().endswith(".gz"):
+            yield file
+            return
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            yield packed  # type: ignore[misc]
 
 
 def _batches(

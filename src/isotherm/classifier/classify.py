@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -11,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, TIE, depth_of_caller, slices
+from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, STATUS, TIE, depth_of_caller
 from isotherm.classifier.sampled import AUTO
 from isotherm.classifier.seeds import read_seeds
 from isotherm.classifier.trusted import Trusted
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from isotherm.solvers.method import Solver
 
 STOPS = ("tolerance", "labels")
-STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
 
 class DirichletClassifier(ClassifierMixin, Trusted):
@@ -294,16 +292,6 @@ class DirichletClassifier(ClassifierMixin, Trusted):
             held = slice(self._seeds.n_held)
             P[self._seeds.nodes[held]] = self._seeds.values[held]
         return P
-
-    def _spread(self) -> float:
-        """The spread of the scores of predicted nodes."""
-        predicted = self._status == STATUS.index(PREDICTED)
-        total, count = 0.0, 0
-        for rows in slices(len(predicted)):
-            S = self.some_scores(rows)[predicted[rows]]
-            total += float(((S - S.mean(axis=1, keepdims=True)) ** 2).sum())
-            count += S.size
-        return math.sqrt(total / count) if total > 0 else 1.0
 
     # --- some rows at a time, for files and reports ---------------------------------------------
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 ROWS = 1 << 17  # worked on at once where all would take much room
 UNREACHED = ("abstain", "zero")
 SEED, PREDICTED, TIE, NO_HEAT = "seed", "predicted", "tie", "unreached"  # values of status_
+STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
 
 class DirichletEstimator(BaseEstimator):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import DirichletEstimator
-from isotherm.decision import DECISIONS
+from isotherm.classifier.estimator import PREDICTED, STATUS, DirichletEstimator, slices
+from isotherm.decision import DECISIONS, scores
 from isotherm.trust import guard
 from isotherm.trust.choose import LEAKS, Selection, choose
 from isotherm.trust.honest import calibrated
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier.seeds import Seeds
+    from isotherm.decision import Means
     from isotherm.dirichlet import DirichletProblem
     from isotherm.trust.calibrate import Calibration
     from isotherm.trust.left_out import LeftOut
@@ -40,6 +42,8 @@ class Sampled(DirichletEstimator):
     _seeds: Seeds  # in the order of its boundary
     _sample: LeftOut | None
     _calibrated: Calibration | None
+    _means: Means
+    _status: NDArray[np.int8]  # numbers in `STATUS`
 
     @property
     def calibration_(self) -> Calibration:
@@ -50,8 +54,19 @@ class Sampled(DirichletEstimator):
             self._calibrated = calibrated(left, self._decision, self._spread())
         return self._calibrated
 
+    def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
+        """Of some nodes: the scores of the classes."""
+        return np.asarray(scores(self.temperatures_[rows], self._means, self._decision))
+
     def _spread(self) -> float:
-        raise NotImplementedError
+        """The spread of the scores of predicted nodes."""
+        predicted = self._status == STATUS.index(PREDICTED)
+        total, count = 0.0, 0
+        for rows in slices(len(predicted)):
+            S = self.some_scores(rows)[predicted[rows]]
+            total += float(((S - S.mean(axis=1, keepdims=True)) ** 2).sum())
+            count += S.size
+        return math.sqrt(total / count) if total > 0 else 1.0
 
     def _select(
         self, problem: DirichletProblem, codes: NDArray[np.intp], n: int

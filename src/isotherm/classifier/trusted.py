@@ -10,8 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from isotherm.classifier.estimator import slices
 from isotherm.classifier.sampled import Sampled
 from isotherm.classifier.seeds import Seeds
-from isotherm.decision import scores
-from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
 from isotherm.labels import decode_labels
 from isotherm.solvers.method import check_count
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.decision import Means
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.trust.calibrate import Calibration
     from isotherm.trust.honest import LeaveOneOut, Suspect
     from isotherm.trust.left_out import LeftOut
@@ -64,12 +62,7 @@ class Explanation(NamedTuple):
 class Trusted(Sampled):
     """What a classifier can tell once it is fitted."""
 
-    _means: Means
     _codes: NDArray[np.signedinteger[Any]]
-
-    def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
-        """Of some nodes: the scores of the classes."""
-        return np.asarray(scores(self.temperatures_[rows], self._means, self._decision))
 
     def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
         """What each seed would get if it were free: an honest score without further labels.
@@ -287,9 +280,7 @@ def _without_own(problem: DirichletProblem, seeds: Seeds, i: int) -> tuple[Diric
     kept = seeds.nodes != i
     if not kept.any():
         raise LabelError("there is no other seed: nothing explains the node without its own label")
-    fewer = DirichletProblem(
-        problem.graph, problem.boundary[kept], problem.values[kept], leak=problem.leak
-    )
     confidence = None if seeds.confidence is None else seeds.confidence[kept]
     values = seeds.values[kept]
+    fewer = problem.without(np.flatnonzero(~kept))
     return fewer, Seeds(seeds.nodes[kept], seeds.codes[kept], values, confidence, seeds.classes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +11,9 @@ from rich.console import Console
 from isotherm.cli import options as o
 from isotherm.cli.app import app, show_warnings
 from isotherm.cli.progress import Stages
-from isotherm.errors import FileError
+from isotherm.files import written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from isotherm.classifier import DirichletClassifier
     from isotherm.classifier.trusted import Explanation
     from isotherm.job import Job
@@ -96,17 +93,8 @@ def _draw(path: str, why: Explanation, classifier: DirichletClassifier, most: in
     means = dict(zip(classifier.classes_, classifier.mean_temperatures_, strict=True))
     decision = classifier.selection_.decision
     page = explanation_page(why, means=means, decision=decision, most=most)
-    with _written(path):
+    with written(path):
         write_text(Path(path), page)
-
-
-@contextmanager
-def _written(path: str) -> Iterator[None]:
-    """Say of a file that it cannot be written, and why."""
-    try:
-        yield
-    except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 @app.command()
@@ -238,7 +226,7 @@ def suggest(
     console.print(str(classifier.should_stop()), highlight=False, markup=False, soft_wrap=True)
     if out is not None:
         rows = [one._asdict() for one in found]
-        with _written(out):
+        with written(out):
             write_csv(Path(out), rows, found[0]._fields)
         console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
 

@@ -65,10 +65,11 @@ class Rows:
         return sums
 
     def products(self, nodes: Iterable[int], X: NDArray[Any]) -> NDArray[np.float64]:
-        """Some rows of ``A X``, in float64; X has shape (n, k)."""
+        """Some rows of ``A X``, in float64; X has shape (n, k), or fewer rows: the others are 0."""
         found = []
         for i in nodes:
-            entries = slice(self.start[i], self.start[i + 1])
+            entries = np.arange(self.start[i], self.start[i + 1])
+            entries = entries[self.ends[entries] < len(X)]
             heat = X[self.ends[entries]].astype(np.float64)
             weights = None if self.weights is None else self.weights[entries]
             found.append(heat.sum(axis=0) if weights is None else weights @ heat)

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.decision import Means, scores
-from isotherm.dirichlet import DirichletProblem
 from isotherm.labels import UNKNOWN
 from isotherm.solvers import Warm
 from isotherm.trust.nearly import solve_nearly
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.graph import Graph
+    from isotherm.dirichlet import DirichletProblem
 
 COLUMNS = 255  # seeds solved for at once, on a graph that is not large
 ROOM = 1 << 24  # temperatures that there is room for
@@ -128,9 +127,9 @@ def leave_one_out(
                 x = x / x[node]
                 degrees[k] = graph.degrees[node] - graph.degrees[i]
                 start[k] = temperatures[node]
-            back[k] = _received(graph, at[k], x[:n, np.newaxis])[0]
+            back[k] = graph.rows.products([at[k]], x[:n, np.newaxis])[0, 0]
             total[k] = np.nansum(x[:n], dtype=np.float64)
-    received = np.array([_received(graph, i, temperatures) for i in at]).reshape(Y.shape)
+    received = graph.rows.products(at, temperatures)
     escape = loss * degrees - back
     with np.errstate(divide="ignore", invalid="ignore"):
         T = (received - start * back[:, np.newaxis]) / escape[:, np.newaxis]
@@ -144,16 +143,6 @@ def leave_one_out(
         anew = _without(problem, temperatures, places[[k]], **how)
         T[k], sums[k] = anew[at[k]], np.nansum(anew, axis=0, dtype=np.float64)
     return _left_out(problem, temperatures, places, codes, T, sums, together=False)
-
-
-def _received(graph: Graph, i: int, X: NDArray[Any]) -> NDArray[np.float64]:
-    """Row i of ``A X``, for an X without the far ends of ties, which count for nothing."""
-    rows = graph.rows
-    entries = slice(rows.start[i], rows.start[i + 1])
-    real = rows.ends[entries] < len(X)
-    heat = X[rows.ends[entries][real]].astype(np.float64)
-    weights = np.ones(len(heat)) if rows.weights is None else rows.weights[entries][real]
-    return np.asarray(weights @ heat)
 
 
 def leave_some_out(
@@ -193,13 +182,9 @@ def _without(
     problem: DirichletProblem, temperatures: NDArray[Any], some: NDArray[np.intp], **how: Any
 ) -> NDArray[Any]:
     """Temperatures when some seeds are free, all at once."""
-    n, kept = len(temperatures), np.ones(len(problem.boundary), dtype=bool)
-    kept[some] = False
-    fewer = DirichletProblem(
-        problem.graph, problem.boundary[kept], problem.values[kept], leak=problem.leak
-    )
+    n = len(temperatures)
     warm = Warm(temperatures) if n == problem.graph.n_nodes else None
-    return solve_nearly(fewer, warm=warm, **how).temperatures[:n]
+    return solve_nearly(problem.without(some), warm=warm, **how).temperatures[:n]
 
 
 def leave_sample_out(
