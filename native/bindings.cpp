@@ -15,6 +15,7 @@
 #include "judge.hpp"
 #include "kernels.hpp"
 #include "names.hpp"
+#include "proof.hpp"
 #include "reach.hpp"
 #include "threads.hpp"
 
@@ -192,25 +193,6 @@ struct BoundProblem {
     }
 };
 
-nb::tuple as_tuple(const Imbalance& found, int columns) {
-    return nb::make_tuple(std::vector<double>(found.over, found.over + columns),
-                          std::vector<double>(found.under, found.under + columns),
-                          std::vector<double>(found.rounding, found.rounding + columns),
-                          found.relative, found.exits);
-}
-
-// Of X alone, without a descent.
-nb::tuple imbalance(const BoundProblem& bound, const Matrix<const double>& X, int first,
-                    const Array<const double>& largest, bool one_sign) {
-    const int count = static_cast<int>(largest.shape(0));
-    const auto columns = bound.columns<const double>(X, first, count);
-    double sizes[max_width] = {};
-    const double none[max_width] = {};
-    std::copy(largest.data(), largest.data() + count, sizes);
-    const Task<double> task{columns.first, columns.stride, count, false, one_sign, sizes, none, nullptr, 0, 0};
-    return as_tuple(unlocked([&] { return bound.problem.imbalance<double>(task); }), count);
-}
-
 // Problem::settle or Problem::hang.
 template <class T, auto how>
 void settle(const BoundProblem& bound, const Matrix<T>& X, int first,
@@ -244,19 +226,18 @@ struct BoundDescent {
         require(found == nullptr || exits, "there is no lane for h");
         return found;
     }
+    // The levels of the columns, and that of h.
     template <class T>
     nb::tuple weigh(const Matrix<T>& X, int first, const Array<const double>& scale,
-                    const Array<const double>& largest, bool one_sign, const nb::object& h) {
+                    const nb::object& h) {
         const int count = columns + hidden;
         const auto into = bound.columns<T>(X, first, count);
-        require(scale.shape(0) == static_cast<std::size_t>(count) &&
-                    largest.shape(0) == static_cast<std::size_t>(count),
-                "one scale and one size per column");
-        double* const found = own_exits(h);
-        return as_tuple(unlocked([&] {
-                            return descent.weigh<T>(into, found, scale.data(), largest.data(), one_sign);
-                        }),
-                        count);
+        require(scale.shape(0) == static_cast<std::size_t>(count), "one scale per column");
+        double* const exit_times = own_exits(h);
+        const Levels found =
+            unlocked([&] { return descent.weigh<T>(into, exit_times, scale.data()); });
+        return nb::make_tuple(std::vector<double>(found.columns, found.columns + count),
+                              found.exits);
     }
     template <class T>
     void begin(const Matrix<T>& X, int first, const Array<const double>& scale) {
@@ -275,6 +256,37 @@ struct BoundDescent {
         return result;
     }
 };
+
+// --- proving --------------------------------------------------------------------------------------
+
+template <class T>
+nb::dict prove_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+                   const nb::object& weights, const Array<const std::uint8_t>& free, double leak,
+                   double roundings, const Matrix<const T>& X, const Array<const double>& h, int threads,
+                   const std::string& simd) {
+    const Graph graph = view(start, ends, weights);
+    const auto n = static_cast<std::size_t>(graph.n_nodes);
+    require(free.shape(0) == n && X.shape(0) == n && h.shape(0) == n, "one entry per node");
+    require(X.shape(1) > 0, "at least one column");
+    const Claim<T> claim{graph,    free.data(), leak,
+                         roundings, X.data(),    static_cast<std::int64_t>(X.shape(1)),
+                         h.data()};
+    const Prover& prover = kernels_named(simd).prover();
+    const Evidence found = unlocked([&] { return prove<T>(claim, threads, prover); });
+    nb::dict result;
+    result["level"] = found.level;
+    result["rounding"] = found.rounding;
+    result["relative"] = found.relative;
+    result["high"] = found.high;
+    result["minus_low"] = found.minus_low;
+    result["least_degree"] = found.least_degree;
+    result["greatest_degree"] = found.greatest_degree;
+    result["least_exit"] = found.least_exit;
+    result["greatest_exit"] = found.greatest_exit;
+    result["n_nodes"] = found.n_nodes;
+    result["stray"] = found.stray;
+    return result;
+}
 
 // --- judging --------------------------------------------------------------------------------------
 
@@ -342,9 +354,11 @@ void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
     descent
         .def("begin", &BoundDescent::begin<T>, "X"_a.noconvert(), "first"_a, "scale"_a)
         .def("weigh", &BoundDescent::weigh<T>, "X"_a.noconvert(), "first"_a, "scale"_a,
-             "largest"_a, "one_sign"_a, "h"_a.none() = nb::none())
+             "h"_a.none() = nb::none())
         .def("step", &BoundDescent::step<T>, "X"_a.noconvert(), "first"_a,
              "h"_a.none() = nb::none());
+    m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
+          "roundings"_a, "X"_a.noconvert(), "h"_a, "threads"_a, "simd"_a);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "classes"_a,
           "mean_error"_a, "tol"_a, "arrays"_a.none(), "threads"_a);
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
@@ -405,8 +419,6 @@ NB_MODULE(_core, m) {
                       int, const std::string&>(),
              "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "leak"_a, "root"_a,
              "peeling"_a, "threads"_a, "simd"_a)
-        .def("imbalance", &imbalance, "X"_a.noconvert(), "first"_a, "largest"_a,
-             "one_sign"_a)
         .def_prop_ro("n_peeled",
                      [](const BoundProblem& b) { return b.problem.peel().child.size(); });
     nb::class_<Factor>(m, "Factor").def_prop_ro("n_entries", &Factor::n_entries);

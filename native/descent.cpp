@@ -18,13 +18,8 @@ void raise(double& a, double b) {
     if (a == a && !(a > b)) a = b;  // keeps a NaN
 }
 
-void merge(Imbalance& all, const Imbalance& part) {
-    for (int l = 0; l < max_width; ++l) {
-        raise(all.over[l], part.over[l]);
-        raise(all.under[l], part.under[l]);
-        raise(all.rounding[l], part.rounding[l]);
-    }
-    raise(all.relative, part.relative);
+void merge(Levels& all, const Levels& part) {
+    for (int l = 0; l < max_width; ++l) raise(all.columns[l], part.columns[l]);
 }
 
 template <class T>
@@ -91,11 +86,11 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
 }
 
 template <class T>
-Imbalance Problem::imbalance(const Task<T>& task) const {
-    Imbalance all{};
+Levels Problem::residual(const Task<T>& task) const {
+    Levels all{};
     std::mutex mutex;
     for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
-        Imbalance part{};
+        Levels part{};
         if constexpr (sizeof(T) == 4) {
             kernels_.residual_f(M_, task, first, last, part);
         } else {
@@ -107,8 +102,7 @@ Imbalance Problem::imbalance(const Task<T>& task) const {
     return all;
 }
 
-double Problem::exit_imbalance(const double* h, float* Z, int lanes) const {
-    constexpr double unit_roundoff = 0x1p-53;
+double Problem::exit_residual(const double* h, float* Z, int lanes) const {
     constexpr std::int64_t ahead = 32;  // entries, as in the kernels
     const std::int64_t stop = M_.graph.n_entries() - ahead;
     double all = 0;
@@ -122,13 +116,9 @@ double Problem::exit_imbalance(const double* h, float* Z, int lanes) const {
                 if (e < stop) __builtin_prefetch(h + M_.graph.ends[e + ahead]);
                 flow += M_.graph.weight(e) * h[M_.graph.ends[e]];
             }
-            const double d = M_.degrees[i], kept = (1 + M_.leak) * d * h[i];
-            const double g = gauge(M_, i);
-            const auto terms = static_cast<double>(M_.graph.start[i + 1] - M_.graph.start[i] + 8);
-            const double r = g + flow - kept;
-            const double sizes = g + std::fabs(flow) + std::fabs(kept);
-            raise(most, (r + 1.01 * unit_roundoff * terms * sizes) / g);
-            if (Z) Z[i * lanes] = static_cast<float>(r / pivot(i));
+            const double g = gauge(M_, i), r = g + flow - (1 + M_.leak) * M_.degrees[i] * h[i];
+            raise(most, std::fabs(r) / g);
+            Z[i * lanes] = static_cast<float>(r / pivot(i));
         }
         const std::lock_guard<std::mutex> guard(mutex);
         raise(all, most);
@@ -186,7 +176,7 @@ Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
     if (hidden && !exits) throw std::invalid_argument("no lane is left for the hidden column");
     const std::int64_t n = problem.M().graph.n_nodes;
     x_.lanes = columns + exits;
-    x_.width = x_.lanes <= 2 ? 2 : x_.lanes <= 4 ? 4 : x_.lanes <= 8 ? 8 : 16;
+    x_.width = width_for(x_.lanes);
     x_.columns = columns;
     x_.hidden = hidden;
     Z_ = Buffer<float>(n * x_.lanes);
@@ -256,34 +246,27 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
 }
 
 template <class T>
-Imbalance Descent::weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
-                         bool one_sign) {
+Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
     take_scale(scale);
-    double inverse[max_width + 1] = {}, sizes[max_width] = {};
+    double inverse[max_width + 1] = {};
     for (int l = 0; l <= x_.columns; ++l) inverse[l] = 1 / scale_[l];
     const int count = x_.columns + x_.hidden;
-    std::copy(largest, largest + count, sizes);
-    Imbalance found;
+    Levels found{};
     bool packed_h = false;
     if constexpr (sizeof(T) == 4) {
         // Is there a lane for h beside those of X, and are its digits not needed?
-        const double longest = h ? problem_.greatest(h) : 0.0;
-        packed_h = h && !x_.hidden && longest < longest_in_float;
+        packed_h = h && !x_.hidden && problem_.greatest(h) < longest_in_float;
         make_room();
         pack(X, count, packed_h ? h : nullptr);
-        if (packed_h) sizes[count] = longest;
-        found = problem_.imbalance<float>({P_and_V_.get(), 0, count + packed_h, packed_h, one_sign, sizes,
-                                           inverse, x_.Z, x_.lanes, x_.columns + packed_h});
+        found = problem_.residual<float>({P_and_V_.get(), x_.width, count + packed_h, packed_h, inverse,
+                                          x_.Z, x_.lanes, x_.columns + packed_h});
     } else {
-        found = problem_.imbalance<double>(
-            {X.first, X.stride, count, false, one_sign, sizes, inverse, x_.Z, x_.lanes,
-             x_.columns});
+        found = problem_.residual<double>(
+            {X.first, X.stride, count, false, inverse, x_.Z, x_.lanes, x_.columns});
     }
     P_and_V_ = Buffer<float>();  // others may need the room
-    if (h && !packed_h) {
-        found.exits = problem_.exit_imbalance(h, x_.Z + x_.columns, x_.lanes);
-    }
-    if (packed_h) found.exits = found.over[count];
+    if (h && !packed_h) found.exits = problem_.exit_residual(h, x_.Z + x_.columns, x_.lanes);
+    if (packed_h) found.exits = found.columns[count];
     if (!h && x_.lanes > x_.columns) {  // exit times that are good enough: their lane is idle
         problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i) x_.Z[i * x_.lanes + x_.columns] = 0.0f;
@@ -408,11 +391,8 @@ template void Problem::settle<float>(const Columns<float>&, double*, const doubl
                                      const double*) const;
 template void Problem::settle<double>(const Columns<double>&, double*, const double*,
                                       const double*) const;
-template Imbalance Problem::imbalance<double>(const Task<double>&) const;
-template Imbalance Descent::weigh<float>(const Columns<float>&, double*, const double*,
-                                         const double*, bool);
-template Imbalance Descent::weigh<double>(const Columns<double>&, double*, const double*,
-                                          const double*, bool);
+template Levels Descent::weigh<float>(const Columns<float>&, double*, const double*);
+template Levels Descent::weigh<double>(const Columns<double>&, double*, const double*);
 template void Descent::begin<float>(const Columns<float>&, const double*);
 template void Descent::begin<double>(const Columns<double>&, const double*);
 template void Descent::step<float>(const Columns<float>&, double*, float*);

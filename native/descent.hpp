@@ -32,12 +32,12 @@ public:
     void for_rows(Body body) const;
     std::int64_t n_chunks() const { return static_cast<std::int64_t>(cuts_.size()) - 1; }
 
-    // The greatest imbalances of X as it is stored. With task.Z, residuals are left there.
+    // Residuals of X as it is, left in task.Z, and their sizes.
     template <class T>
-    Imbalance imbalance(const Task<T>& task) const;
+    Levels residual(const Task<T>& task) const;
 
-    // The greatest of (r + rounding) / gauge for h, likewise; Z has stride `lanes`.
-    double exit_imbalance(const double* h, float* Z, int lanes) const;
+    // The same of h; Z has stride `lanes`.
+    double exit_residual(const double* h, float* Z, int lanes) const;
 
     // The longest exit time; 0 if there is none.
     double greatest(const double* h) const;
@@ -71,13 +71,11 @@ public:
     template <class T>
     void begin(const Columns<T>& X, const double* scale);
 
-    // The imbalance of X and h as they are. The next step starts afresh from these residuals, in
-    // which columns are divided by their `scale`. No entry of a column is greater than `largest`;
-    // if `one_sign`, none is negative. h may be rounded to float, where that does no harm, so as
-    // to be fetched along with X; without h, here and in the steps that follow, it stays as it is.
+    // Residuals of X and h as they are; the next step starts afresh from them. In it columns are
+    // divided by their `scale`. h may be rounded to float, where that does no harm, so as to be
+    // fetched along with X; without h, here and in the steps that follow, it stays as it is.
     template <class T>
-    Imbalance weigh(const Columns<T>& X, double* h, const double* scale, const double* largest,
-                    bool one_sign);
+    Levels weigh(const Columns<T>& X, double* h, const double* scale);
 
     // One step; X without the hidden column. `levels`, max_width + 1 of them, receives |r| / gauge
     // of each lane (or a little more, where nodes were peeled), as the recurrence has it, and in

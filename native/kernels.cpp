@@ -264,9 +264,9 @@ void advance(const Operator& M, const Vectors& x, const float* from, const Colum
     flush<W>(sum, dots, x.lanes);
 }
 
-// --- the certificate's residual, in double --------------------------------------------------------
+// --- fresh residuals, in double -------------------------------------------------------------------
 
-// Of floats, the whole row; of doubles, so many lanes.
+// Of floats, a row as wide as W; of doubles, so many lanes.
 template <int W>
 inline Row<double, W> doubles(const float* row, int) {
     return convert<double, W>(row);
@@ -279,20 +279,17 @@ inline Row<double, W> doubles(const double* row, int lanes) {
 // Rows of X are those of P, packed (T = float), or of X itself (double).
 template <class T, int W, bool Weighted>
 void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::int64_t last,
-              Imbalance& found) {
+              Levels& found) {
     using D = Row<double, W>;
-    constexpr double unit_roundoff = 0x1p-53;
     const std::int64_t* start = M.graph.start;
     const std::int32_t* ends = M.graph.ends;
     constexpr std::int64_t rows_ahead = sizeof(T) == 4 ? ahead : doubles_ahead;
     const std::int64_t stop = start[M.graph.n_nodes] - rows_ahead;
     const T* X = task.X;
-    const std::int64_t stride = sizeof(T) == 4 ? W : task.stride;
+    const std::int64_t stride = task.stride;
     const int count = task.count;  // with the lane of h, if that is packed, too
-    const D largest = load_row<double, W>(task.largest);
     const D inverse_scale = load_row<double, W>(task.inverse_scale);
-    D over = load_row<double, W>(found.over), under = load_row<double, W>(found.under);
-    D most = load_row<double, W>(found.rounding), by_degree;
+    D most = load_row<double, W>(found.columns);
     for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] == held) continue;
         D flow, other;  // two sums, so that additions need not wait for each other
@@ -313,41 +310,17 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         }
         if (e < start[i + 1]) add(e, flow);
         flow += other;
-        // The sum of N terms, in any order, is off by at most N u times the sum of their sizes:
-        // the sum itself if all have one sign, else at most d times the largest. The degree is
-        // such a sum too; 8 more cover the products and the last additions.
-        const double d = M.degrees[i], g = gauge(M, i), keep = (1 + M.leak) * d;
-        const double terms = static_cast<double>(start[i + 1] - start[i] + 8);
-        const double unit = 1.01 * unit_roundoff * terms / g;
-        const double by_g = 1 / g, by_d = 1 / d, by_pivot = 1 / (M.mass[i] * M.largest_pivot);
-        const D t = doubles<W>(X + i * stride, count);
-        D r = flow - keep * t, sizes = task.one_sign ? flow + keep * t : (d + keep) * largest;
-        if (task.packed_h) {
-            r.add(count - 1, g);
-            sizes.add(count - 1, g);
-        }
-        const D rounding = unit * sizes, size = by_g * r;
-        over = larger_or_nan(over, size + rounding);
-        under = larger_or_nan(under, rounding - size);
-        most = larger_or_nan(most, rounding);
-        by_degree = larger_or_nan(by_degree, by_d * size_of(r));
-        if (task.Z) {
-            const auto z = as<float>(by_pivot * (r * inverse_scale));
-            store_lanes(task.Z + i * task.lanes, z, task.Z_lanes);
-        }
+        const double g = gauge(M, i), by_pivot = 1 / (M.mass[i] * M.largest_pivot);
+        D r = flow - ((1 + M.leak) * M.degrees[i]) * doubles<W>(X + i * stride, count);
+        if (task.packed_h) r.add(count - 1, g);
+        most = larger_or_nan(most, (1 / g) * size_of(r));
+        const auto z = as<float>(by_pivot * (r * inverse_scale));
+        store_lanes(task.Z + i * task.lanes, z, task.Z_lanes);
     }
-    store_row(found.over, over);
-    store_row(found.under, under);
-    store_row(found.rounding, most);
-    for (int l = 0; l < count - task.packed_h; ++l) {
-        const double b = by_degree[l];
-        if (found.relative == found.relative && !(found.relative > b)) found.relative = b;
-    }
+    store_row(found.columns, most);
 }
 
 // --- from numbers known at run time to those known at compile time --------------------------------
-
-int width_for(int lanes) { return lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16; }
 
 #define ISOTHERM_BY_WIDTH(width, call) \
     switch (width) {                   \
@@ -395,7 +368,7 @@ void any_advance(const Operator& M, const Vectors& x, const float* from, const C
 }
 template <class T>
 void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, std::int64_t last,
-                  Imbalance& found) {
+                  Levels& found) {
     const int width = width_for(task.count);
     if (M.graph.weights) {
         ISOTHERM_BY_WIDTH(width, (residual<T, W, true>(M, task, first, last, found)))
@@ -414,6 +387,7 @@ constexpr Kernels table = {
     any_product,                     any_descend,          any_dot,
     any_substitute,                  any_advance<float>,   any_advance<double>,
     any_residual<float>,             any_residual<double>,
+    ISOTHERM_JOIN(prover_, ISOTHERM_KERNELS),
 };
 
 }  // namespace

@@ -12,10 +12,16 @@
 #include <cstdint>
 
 #include "graph.hpp"
+#include "proof.hpp"
 
 namespace isotherm {
 
 constexpr int max_width = 16;
+
+namespace {
+// The width of rows of so many lanes.
+inline int width_for(int lanes) { return lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16; }
+}  // namespace
 
 // What a node is in a Dirichlet problem.
 enum Kind : std::uint8_t {
@@ -24,7 +30,7 @@ enum Kind : std::uint8_t {
     peeled = 2,  // free, and found from its parent: see peel.hpp
 };
 
-// The operator M = (1 + τ) D − A on free nodes, and the weights of the certificate.
+// The operator M = (1 + τ) D − A on free nodes, and the unit of residuals.
 struct Operator {
     Graph graph;
     const std::uint8_t* kind;
@@ -73,27 +79,22 @@ struct Triangle {
     const float* inverse_pivots;
 };
 
-// What a certificate needs to know of residuals r: maxima over free nodes, in units of the gauge,
-// for each lane. `rounding` bounds the rounding of r itself.
-struct Imbalance {
-    double over[max_width];   // r + rounding
-    double under[max_width];  // −r + rounding
-    double rounding[max_width];
-    double relative;  // |r| / d over all lanes but that of h
-    double exits;     // r + rounding of h
+// Sizes of residuals: maxima of |r| / gauge over free nodes, for each lane. They steer the solver and
+// prove nothing: see proof.hpp for that.
+struct Levels {
+    double columns[max_width];
+    double exits;  // that of h
 };
 
 // Of which columns residuals are wanted, and where to.
 template <class T>
 struct Task {
-    const T* X;           // float: rows packed to the width of P; double: rows of X itself
-    std::int64_t stride;  // of double rows
+    const T* X;           // rows of width_for(count) floats, or more; or of `count` doubles
+    std::int64_t stride;  // from row to row
     int count;
-    bool packed_h;  // the last of them is h
-    bool one_sign;  // no entry of X is negative
-    const double* largest;        // size of each column, max_width of them
-    const double* inverse_scale;  // of each column, likewise
-    float* Z;                     // receives r / pivots; null: not wanted
+    bool packed_h;                // the last of them is h
+    const double* inverse_scale;  // of each column, max_width of them
+    float* Z;                     // receives r / pivots
     int lanes, Z_lanes;           // of a row of Z, and how many of these are written
 };
 
@@ -128,9 +129,10 @@ struct Kernels {
                       std::int64_t first, std::int64_t last, double* dots);
     // r = A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double
     void (*residual_f)(const Operator&, const Task<float>&, std::int64_t first, std::int64_t last,
-                       Imbalance&);
+                       Levels&);
     void (*residual_d)(const Operator&, const Task<double>&, std::int64_t first, std::int64_t last,
-                       Imbalance&);
+                       Levels&);
+    const Prover& (*prover)();
 };
 
 // Those for an instruction set; null if this machine does not have it.

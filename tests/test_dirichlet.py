@@ -42,9 +42,16 @@ def test_a_start_has_the_boundary_values_and_none_at_unreached_nodes():
     problem = DirichletProblem(PIECES, np.array([2, 0]), np.array([[1.0, 2.0], [3.0, 4.0]]))
     assert problem.start()[[0, 1, 2]].tolist() == [[3, 4], [0, 0], [1, 2]]
     assert np.isnan(problem.start()[3:]).all()
-    warm = np.full((PIECES.n_nodes, 2), 9.0)
-    assert problem.start(warm=warm)[[0, 1, 2]].tolist() == [[3, 4], [9, 9], [1, 2]]
+    warm = np.full((PIECES.n_nodes, 2), 2.5)
+    assert problem.start(warm=warm)[[0, 1, 2]].tolist() == [[3, 4], [2.5, 2.5], [1, 2]]
     assert np.isnan(problem.start(warm=warm)[3:]).all()
+
+
+@pytest.mark.parametrize("garbage", [np.inf, -np.inf, np.nan, 1e300])
+def test_a_start_from_garbage_is_within_the_boundary_values(garbage):
+    problem = DirichletProblem(PIECES, np.array([2, 0]), np.array([[-1.0, 2.0], [3.0, 4.0]]))
+    X = problem.start(warm=np.full((PIECES.n_nodes, 2), garbage))
+    assert ((X[1] >= [-1, 2]) & (X[1] <= [3, 4])).all()
 
 
 def test_a_seed_given_twice_with_the_same_value_counts_once():

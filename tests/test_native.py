@@ -221,7 +221,7 @@ def test_hanging_trees_are_peeled_off_and_solved_exactly(rng):
                 assert (error <= found.error_bound + 1e-13).all()
                 assert found.certificate.bound <= tol
         problem = DirichletProblem(graph, seeds, values)
-        prepared = NativeEngine().operator(problem, 1e-6).prepared(peeling=True)
+        prepared = NativeEngine().operator(problem, 1e-6).prepared()
         assert 100 < prepared.n_peeled < n - 143
 
 

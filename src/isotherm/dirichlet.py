@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 GREATEST_VALUE = 1e300  # so that differences of temperatures are finite
+USUAL_DEGREES = (2.0**-200, 2.0**200)  # of the greatest degree, as it is; others are scaled to 1
 
 
 class DirichletProblem:
@@ -38,12 +39,16 @@ class DirichletProblem:
     Parameters
     ----------
     graph : Graph
+        Kept in other units where its weights come close to the limits of float64.
     boundary : int array of shape (s,)
         Positions of the nodes held. A node may come twice if its values are the same.
     values : array of shape (s,) or (s, k)
         Their temperatures Y, any real numbers; each column is a problem of its own.
     leak : float
         τ ≥ 0, heat lost at each free node; 0 is the paper.
+    roundings : float
+        How many times the weights were rounded before they got here, at the most: what is proven
+        then holds for the weights that were meant.
 
     Attributes
     ----------
@@ -81,8 +86,10 @@ class DirichletProblem:
         values: NDArray[Any],
         *,
         leak: float = 0.0,
+        roundings: float = 0.0,
     ) -> None:
-        self.graph = graph
+        self.graph = _in_range(graph)
+        self.roundings = roundings
         self.leak = check_leak(leak)
         boundary = np.asarray(boundary)
         self.boundary, self.values = _merged(graph, boundary, _as_values(values, len(boundary)))
@@ -92,7 +99,7 @@ class DirichletProblem:
 
     def with_values(self, values: NDArray[Any]) -> DirichletProblem:
         """The same nodes held at other temperatures; `values` in the order of `boundary`."""
-        other = self._without("bounds", "one_hot", "sources")
+        other = self._without("bounds", "one_hot", "sources", "is_heated")
         other.values = _as_values(values, len(self.boundary))
         return other
 
@@ -106,7 +113,13 @@ class DirichletProblem:
         """The same with some of the boundary free, by their place in it."""
         kept = np.ones(len(self.boundary), dtype=bool)
         kept[places] = False
-        return DirichletProblem(self.graph, self.boundary[kept], self.values[kept], leak=self.leak)
+        return self.with_boundary(self.boundary[kept], self.values[kept])
+
+    def with_boundary(self, boundary: NDArray[np.intp], values: NDArray[Any]) -> DirichletProblem:
+        """The same graph and leak with other nodes held."""
+        return DirichletProblem(
+            self.graph, boundary, values, leak=self.leak, roundings=self.roundings
+        )
 
     def _without(self, *names: str) -> DirichletProblem:
         """A copy that has yet to find these."""
@@ -157,6 +170,14 @@ class DirichletProblem:
         """
         is_zero_or_one = ((self.values == 0) | (self.values == 1)).all()
         return bool(self.leak == 0 and is_zero_or_one and (self.values.sum(axis=1) == 1).all())
+
+    @cached_property
+    def is_heated(self) -> NDArray[np.bool_]:
+        """Columns with heat: some seed that is not at 0 touches a free node."""
+        entries, counts = self.graph.rows.entries(self.boundary)
+        into_free = self.is_free[self.graph.rows.ends[entries]]
+        touching = np.unique(np.repeat(np.arange(len(counts)), counts)[into_free])
+        return np.asarray((self.values[touching] != 0).any(axis=0))
 
     # --- the split: A_FF, A_FS and what they make ---------------------------------------------
 
@@ -212,6 +233,7 @@ class DirichletProblem:
         else:
             X = np.array(warm, dtype).reshape(shape)
             np.nan_to_num(X, copy=False, nan=0.0)
+            np.clip(X, *self.bounds, out=X)
         X[self.boundary] = self.values
         X[np.flatnonzero(self.is_unreached)] = np.nan
         return X
@@ -222,6 +244,14 @@ class DirichletProblem:
         whole[self.boundary] = 0.0
         whole[self.is_unreached] = np.nan
         return whole
+
+
+def _in_range(graph: Graph) -> Graph:
+    """The graph in units in which its weights can be worked with, which changes no temperature."""
+    greatest = float(graph.degrees.max())
+    if graph.rows.weights is None or USUAL_DEGREES[0] <= greatest <= USUAL_DEGREES[1]:
+        return graph
+    return graph.scaled(-int(np.frexp(greatest)[1]))
 
 
 def _reached(graph: Graph, boundary: NDArray[np.intp]) -> NDArray[np.bool_]:

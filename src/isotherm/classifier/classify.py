@@ -16,7 +16,6 @@ from isotherm.classifier.seeds import read_seeds
 from isotherm.classifier.trusted import Trusted
 from isotherm.classifier.verdict import Verdict, excess, judge
 from isotherm.decision import DECISIONS, scores, winners
-from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
@@ -166,9 +165,8 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         graph = Graph.from_any(graph)
         n = graph.n_nodes
         seeds = read_seeds(labels, graph, confidence)
-        bound, ends = seeds.bind(graph)
-        leak = 0.0 if self.leak == AUTO else self.leak
-        problem = DirichletProblem(bound, ends, seeds.values, leak=leak)
+        problem = seeds.bind(graph, 0.0 if self.leak == AUTO else self.leak)
+        has_ties = problem.graph.n_nodes > n
         selection, sample = self._select(problem, seeds.codes, n)
         decision = selection.decision
         problem = problem.with_leak(selection.leak)
@@ -189,9 +187,9 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         solution = self._solve(
             problem,
             excess=unsettled if self.stop == "labels" else None,
-            warm=self._warm(graph, seeds.classes) if bound is graph else None,
+            warm=self._warm(graph, seeds.classes) if not has_ties else None,
         )
-        if bound is not graph:
+        if has_ties:
             solution = solution.of_first(n)
         self._record(graph, solution, problem.leak)
         self.selection_, self._sample = selection, sample

@@ -12,12 +12,14 @@ weight ``a = d c / (1 − c)`` to a further node that is held, so that at equili
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import IsothermError, LabelError, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import list_to_column
@@ -25,6 +27,9 @@ from isotherm.labels import UNKNOWN, as_mapping, encode_labels, locate, number_c
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+LEAST_TIE = float(np.finfo(np.float64).tiny)  # the least weight that has all its digits
 
 
 class Seeds(NamedTuple):
@@ -61,17 +66,24 @@ class Seeds(NamedTuple):
         """The share of each class among the seeds."""
         return np.asarray(self.values.sum(axis=0) / len(self.values), dtype=np.float64)
 
-    def bind(self, graph: Graph) -> tuple[Graph, NDArray[np.intp]]:
-        """The graph with a further node for each tie, and the positions of what is held."""
+    def bind(self, graph: Graph, leak: float) -> DirichletProblem:
+        """The problem they make, on the graph with a further node for each tie."""
         if self.confidence is None or self.n_held == len(self.nodes):
-            return graph, self.nodes
+            return DirichletProblem(graph, self.nodes, self.values, leak=leak)
         n, tied, c = graph.n_nodes, self.nodes[self.n_held :], self.confidence[self.n_held :]
         degrees = graph.degrees[tied]
-        weights = np.where(degrees > 0, degrees, 1.0) * c / (1 - c)
+        weights = np.where(degrees > 0, degrees, 1.0) * (c / (1 - c))
+        known = weights >= LEAST_TIE
+        weights[~known] = LEAST_TIE
         far = np.arange(len(tied))
         ties = sparse.csr_array((weights, (tied, far)), shape=(n, len(tied)))
         bound = sparse.block_array([[graph.adjacency, ties], [ties.T, None]], format="csr")
-        return Graph.from_matrix(bound), np.concatenate([self.nodes[: self.n_held], n + far])
+        ends = np.concatenate([self.nodes[: self.n_held], n + far])
+        # Of a degree, and of what is made of it; nothing is proven of ties too weak for float64.
+        roundings = graph.rows.longest + 4 if known.all() else math.inf
+        return DirichletProblem(
+            Graph.from_matrix(bound), ends, self.values, leak=leak, roundings=roundings
+        )
 
 
 def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:

@@ -6,8 +6,7 @@ product with the adjacency matrix, and nothing needs to be cut out of it or put 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,29 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.imbalance import Imbalance
 
 WIDEST_RANGE = 1e6  # of degrees whose roots still measure residuals well
 USUAL_EXIT_TIME = 30.0  # h in units of the least degree, unless the graph is hard
-
-
-@dataclass(frozen=True, eq=False)
-class Imbalance:
-    """What a certificate needs to know of residuals r; arrays of shape (k,).
-
-    Each is a maximum over free nodes in units of the gauge; ε bounds the rounding of r.
-
-    Attributes
-    ----------
-    over, under : of r + ε and of −r + ε
-    rounding : of ε
-    relative : float
-        Of ``|r_ik| / d_i`` over all columns.
-    """
-
-    over: NDArray[np.float64]
-    under: NDArray[np.float64]
-    rounding: NDArray[np.float64]
-    relative: float
 
 
 class Operator(Protocol):
@@ -69,8 +49,8 @@ class Operator(Protocol):
         """Size of a residual, ``max_i |R_ik| / w_i`` for each column k."""
         ...
 
-    def imbalance(self, X: NDArray[np.float64], heat: float = 0.0) -> Imbalance:
-        """The residual in float64 with all that rounding could have done to it."""
+    def imbalance(self, X: NDArray[Any], h: NDArray[np.float64]) -> Imbalance:
+        """The numbers that prove X, of shape (n, k), by the exit times h, of shape (n,)."""
         ...
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from isotherm.engines.operator import Imbalance, gauge
-from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
+from isotherm.engines.imbalance import imbalance
+from isotherm.engines.operator import gauge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.imbalance import Imbalance
 
 
 @dataclass(frozen=True)
@@ -62,23 +63,5 @@ class ScipyOperator:
     def level(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray((np.abs(R) / self.gauge[:, np.newaxis]).max(axis=0, initial=0.0))
 
-    def imbalance(self, X: NDArray[np.float64], heat: float = 0.0) -> Imbalance:
-        # Every entry is a sum over the node's edges: with N terms, whatever their order, the
-        # computed sum is off by at most N u times the sum of their absolute values. The degree
-        # in the diagonal is such a sum too; 8 covers the products and the last additions.
-        rows, problem = self.problem.graph.rows, self.problem
-        R = self.residual(X, heat)
-        sizes = problem.graph.adjacency @ np.abs(X) + self._diagonal * np.abs(X)
-        sizes += heat * self.gauge[:, np.newaxis]
-        sizes[self._held] = 0.0
-        terms = (np.diff(rows.start) + 8)[:, np.newaxis]
-        rounding = terms * (1.01 * UNIT_ROUNDOFF * sizes)
-        rounding += terms * UNDERFLOW * sizes.any(axis=0)  # a column of zeros is exact
-        w = self.gauge[:, np.newaxis]
-        degrees = np.where(self._held, 1.0, problem.graph.degrees)[:, np.newaxis]
-        return Imbalance(
-            over=((R + rounding) / w).max(axis=0, initial=0.0),
-            under=((rounding - R) / w).max(axis=0, initial=0.0),
-            rounding=(rounding / w).max(axis=0, initial=0.0),
-            relative=float((np.abs(R) / degrees).max(initial=0.0)),
-        )
+    def imbalance(self, X: NDArray[Any], h: NDArray[np.float64]) -> Imbalance:
+        return imbalance(self.problem, X, h)

@@ -248,6 +248,14 @@ class Graph:
         """The same graph with other ids: an array of shape (n,), or one of texts of Arrow."""
         return Graph(self.rows, NodeIndex(ids))
 
+    def scaled(self, exponent: int) -> Graph:
+        """The same graph with all weights times a power of two; itself if digits would be lost."""
+        weights = np.ones(len(self.rows.ends)) if self.rows.weights is None else self.rows.weights
+        scaled = np.ldexp(weights, exponent)
+        if not np.array_equal(np.ldexp(scaled, -exponent), weights):
+            return self
+        return Graph(Rows(self.rows.start, self.rows.ends, scaled), self._nodes)
+
     @property
     def has_names(self) -> bool:
         """Whether the nodes were given ids; those of a mere matrix are its positions."""

@@ -64,6 +64,12 @@ class Rows:
         core.row_sums(self.start, self.ends, self.weights, sums, n_threads())
         return sums
 
+    def entries(self, nodes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the entries of some rows are, one row after the other, and how many each has."""
+        first, counts = self.start[nodes], self.start[nodes + 1] - self.start[nodes]
+        before = np.cumsum(counts) - counts
+        return np.arange(counts.sum()) + np.repeat(first - before, counts), counts
+
     def products(self, nodes: Iterable[int], X: NDArray[Any]) -> NDArray[np.float64]:
         """Some rows of ``A X``, in float64; X has shape (n, k), or fewer rows: the others are 0."""
         found = []

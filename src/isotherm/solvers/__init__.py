@@ -20,7 +20,7 @@ from isotherm.errors import LabelError, NotConverged, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
 from isotherm.solvers.attempt import attempt
-from isotherm.solvers.certificate import Certificate
+from isotherm.solvers.certificate import COVERED, Certificate
 from isotherm.solvers.cg import ConjugateGradient
 from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
@@ -174,6 +174,14 @@ def solve(
         logger.info("%r missed tol = %.1e", tried.solution, tol)
         attempts.append(tried)
     best, _, out_of_steps = min(attempts, key=lambda tried: tried.solution.certificate.bound)
+    if math.isinf(best.certificate.bound):
+        least, greatest = COVERED
+        raise NotConverged(
+            f"nothing is proven of these temperatures ({best.solver}): degrees and values must be "
+            f"within {least:.0e} and {greatest:.0e}, which is what the proof covers; scale the "
+            "weights or the values",
+            best,
+        )
     if out_of_steps:
         advice = "raise the solver's max_iter, choose another solver or loosen tol"
     elif best.solver == Elimination.name:

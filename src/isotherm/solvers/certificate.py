@@ -1,37 +1,43 @@
 """Certificates: a proof of how far temperatures can be from equilibrium.
 
-``M = (1 + τ) D_F − A_FF`` is an M-matrix, so ``M⁻¹ ≥ 0``. Let w be any positive vector, the gauge,
-and h a vector with ``M h ≥ (1 − η) w`` and η < 1; then ``M⁻¹ w ≤ h / (1 − η)``. Temperatures X
-whose residual ``r = B − M X`` satisfies ``|r| ≤ ρ w`` are off by ``|X − X*| = |M⁻¹ r| ≤ ρ M⁻¹ w``,
-hence::
+Off its diagonal ``M = (1 + τ) D_F − A_FF`` has no positive entry. Let h be any positive vector that
+drains heat from every node, ``M h > 0``. Then M is an M-matrix, and ``M⁻¹ ≥ 0`` (Berman and
+Plemmons, Nonnegative Matrices, chapter 6, condition I27). Temperatures X with the residual
+``r = B − M X`` satisfy ``|r| ≤ ρ M h`` with ρ the greatest of ``|r_i| / (M h)_i``, hence::
 
-    |X − X*| ≤ ρ / (1 − η) · h      at every node
+    |X − X*| = |M⁻¹ r| ≤ M⁻¹ |r| ≤ ρ M⁻¹ M h = ρ h      at every node
 
-h approximates the solution of ``M h = w``; with the degrees for w it is the mean time a random
-walk takes to reach the boundary, with their roots the bound is tighter (see
-`isotherm.engines.operator.root_measures`). One column proves all the others. Residuals are
-computed afresh in float64 and the bound on their rounding is added, so the proof holds for the
-numbers as they are stored.
+That is all of the proof. It needs neither the solver that found X nor the one that found h: both are
+arrays, and r and M h are computed afresh from the graph, in float64, with a bound on all rounding
+and underflow (`isotherm.engines.imbalance`). h approximates the solution of ``M h = w`` for some
+positive w, one column of further work that proves all the others: with the degrees for w it is the
+mean time a random walk takes to reach the boundary, with their roots the bound is tighter (see
+`isotherm.engines.operator.root_measures`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.rounding import UNIT_ROUNDOFF
+from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.operator import Imbalance
+    from isotherm.engines.imbalance import Imbalance
 
 
-ETA_ROUNDING = 1e-12  # far more than the rounding of η and 1 − η
 SLACK = 1 + 16 * UNIT_ROUNDOFF  # for the rounding of the few operations that make a bound
+
+# The range that the bounds on rounding cover: numbers so far from the ends of float64 (2^±1022) that
+# neither a product of two of them nor a sum of products leaves it. Outside nothing is proven.
+COVERED = (2.0**-500, 2.0**500)
+LEAST_COLUMN = 2.0**-400  # a factor of a certificate, unless it is exactly 0: times an exit time it
+# still has all its digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +47,7 @@ class Certificate:
     Attributes
     ----------
     nodes : array, one entry per node
+        0 on the boundary, NaN at unreached nodes.
     columns : array of shape (k,)
     spans : array of shape (k,)
         Distance of the extreme temperatures: no error is larger, by the maximum principle.
@@ -76,11 +83,8 @@ class Certificate:
         return float(np.minimum(largest * self.columns, self.spans).max())
 
 
-def proven(
-    problem: DirichletProblem,
-    X: NDArray[np.floating],
-    nodes: NDArray[np.float64] | None,
-    found: Imbalance,
+def prove(
+    problem: DirichletProblem, X: NDArray[Any], h: NDArray[np.float64], found: Imbalance
 ) -> Certificate:
     """The proof above, or the weakest one where it does not apply.
 
@@ -88,71 +92,86 @@ def proven(
     ----------
     problem : DirichletProblem
     X : array of shape (n, k)
-        Within the problem's bounds. If the solve did not come to numbers at all it is put in the
-        middle of what may be.
-    nodes : array of shape (n,) or None
-        See `exit_factors`.
+        As it will be returned: nothing may change it after this.
+    h : array of shape (n,)
+        As it is; the certificate keeps its own copy.
     found : Imbalance
-        Of X.
+        Of X and h.
     """
-    broken = not (np.isfinite(found.over).all() and np.isfinite(found.under).all())
-    if broken:
-        low, high = problem.bounds
-        X[problem.is_free] = (low + high) / 2
-    if broken or nodes is None:
-        return by_maximum_principle(problem, found.relative)
-    return Certificate(
-        nodes,
-        np.maximum(found.over, found.under) * SLACK,
-        spans(problem),
-        found.relative,
-        float(found.rounding.max(initial=0.0)),
-    )
+    residual = greatest_residual(found)
+    least, greatest = found.degrees
+    usual = COVERED[0] <= least and (1 + problem.leak) * greatest <= COVERED[1]
+    if not (usual and is_covered(problem) and is_as_given(problem, X, found)):
+        return unproven(problem, residual)
+    levels, exits = found.level * SLACK, found.exits
+    # NaN compares as false: it is no proof.
+    if not (np.isfinite(levels).all() and COVERED[0] <= exits[0] <= exits[1] <= COVERED[1]):
+        return by_maximum_principle(problem, found)
+    columns = np.maximum(levels, LEAST_COLUMN)
+    columns[is_cold(problem, found)] = 0.0
+    nodes = h.copy()
+    nodes[problem.is_unreached] = np.nan
+    rounding = float(found.rounding.max(initial=0.0))
+    return Certificate(nodes, columns, spans(problem, found), residual, rounding)
+
+
+def is_covered(problem: DirichletProblem) -> bool:
+    """Whether values and arithmetic are such that the bounds on rounding hold."""
+    a_denormal = np.float64(UNDERFLOW)
+    largest = np.abs(problem.values).max(initial=0.0)
+    return bool(largest <= COVERED[1] and a_denormal / 1 > 0)
+
+
+def is_as_given(problem: DirichletProblem, X: NDArray[Any], found: Imbalance) -> bool:
+    """Whether the boundary is held at its values, h is 0 off the free nodes, and all were seen."""
+    held = bool((X[problem.boundary] == problem.values).all())
+    return held and not found.stray and found.n_nodes == problem.n_free
+
+
+def is_cold(problem: DirichletProblem, found: Imbalance) -> NDArray[np.bool_]:
+    """Columns without any heat at free nodes: all 0 there, and no warm seed touches one."""
+    cold = (found.low == 0) & (found.high == 0)
+    return np.asarray(cold & ~problem.is_heated if cold.any() else cold)
+
+
+def by_maximum_principle(problem: DirichletProblem, found: Imbalance) -> Certificate:
+    """The weakest certificate: temperatures, and X, lie between those of the boundary."""
+    span, residual = spans(problem, found), greatest_residual(found)
+    if not np.isfinite(span).all():
+        return unproven(problem, residual)
+    return Certificate(problem.over_nodes(1.0), span, span, residual)
+
+
+def nothing_to_prove(problem: DirichletProblem) -> Certificate:
+    """Of a problem without free nodes, or without columns."""
+    none = np.zeros(problem.n_columns)
+    return Certificate(problem.over_nodes(0.0), none, none, residual=0.0)
+
+
+def unproven(problem: DirichletProblem, residual: float = np.inf) -> Certificate:
+    """No bound at all."""
+    k = problem.n_columns
+    return Certificate(problem.over_nodes(np.inf), np.ones(k), np.full(k, np.inf), residual)
 
 
 def guessed(
     problem: DirichletProblem, nodes: NDArray[np.float64] | None, levels: NDArray[np.float64]
 ) -> Certificate:
-    """What `proven` would say if residuals were of these levels."""
+    """What `prove` would say if residuals were of these levels; proves nothing."""
     if nodes is None:
-        return by_maximum_principle(problem)
+        return unproven(problem)
     return Certificate(nodes, levels, spans(problem), residual=np.nan)
 
 
-def exit_factors(
-    problem: DirichletProblem, h: NDArray[np.floating], eta: float
-) -> NDArray[np.float64] | None:
-    """``h / (1 − η)`` at free nodes, 0 on the boundary, NaN at unreached nodes.
-
-    Parameters
-    ----------
-    problem : DirichletProblem
-    h : array of shape (n,)
-        0 at nodes that are not free.
-    eta : float
-        Greatest of ``(w − M h) / w``, its rounding included.
-
-    Returns
-    -------
-    array of shape (n,), or None if h is too far off to prove anything
-    """
-    eta += ETA_ROUNDING
-    if not eta < 1:
-        return None
-    nodes = h.astype(np.float64)
-    nodes *= SLACK / (1 - max(eta, 0.0))
-    if not np.isfinite(nodes.sum()):
-        return None
-    nodes[problem.is_unreached] = np.nan
-    return nodes
-
-
-def by_maximum_principle(problem: DirichletProblem, residual: float = np.inf) -> Certificate:
-    """The weakest certificate: temperatures lie between those of the boundary."""
-    return Certificate(problem.over_nodes(1.0), spans(problem), spans(problem), residual)
-
-
-def spans(problem: DirichletProblem) -> NDArray[np.float64]:
-    """Greatest distance between two temperatures, for each column."""
+def spans(problem: DirichletProblem, found: Imbalance | None = None) -> NDArray[np.float64]:
+    """Greatest distance between two temperatures, for each column; ∞ where X is not between them."""
     low, high = problem.bounds
-    return (high - low) * (1 + 4 * UNIT_ROUNDOFF)
+    distance: NDArray[np.float64] = (high - low) * (1 + 4 * UNIT_ROUNDOFF)
+    if found is None:
+        return distance
+    return np.where((low <= found.low) & (found.high <= high), distance, np.inf)
+
+
+def greatest_residual(found: Imbalance) -> float:
+    """The greatest residual of any column, relative to the degree."""
+    return float(found.relative.max(initial=0.0))

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
-from isotherm.solvers.certificate import Certificate, by_maximum_principle, spans
+from isotherm.solvers.certificate import (
+    Certificate,
+    by_maximum_principle,
+    greatest_residual,
+    is_as_given,
+    is_covered,
+    spans,
+    unproven,
+)
+from isotherm.solvers.method import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
     from isotherm.engines.operator import Operator
     from isotherm.solvers.method import Warm
 
-LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # the least that has all its digits
+LEAST_WEIGHT = 2.0**-1000  # which still has all its digits
 
 
 @dataclass(frozen=True)
@@ -45,14 +54,14 @@ class BoundElimination:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.proof: Certificate | None = None
+        self.found: NDArray[np.float64] | None = None  # what was eliminated, once it is
         # Weights are divided by a power of two so that no node's add up to more than 1: then
         # nothing overflows, and no product is larger than its factors.
         self.exponent = int(np.frexp(operator.problem.diagonal.max(initial=0.0))[1])
 
-    def scaled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scaled(self, weights: Any) -> Any:
         """Weights in the unit of the elimination."""
-        return np.asarray(np.ldexp(weights, -self.exponent))
+        return np.ldexp(weights, -self.exponent)
 
     def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:  # noqa: ARG002
         return self.operator.problem.start()
@@ -60,27 +69,33 @@ class BoundElimination:
     def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:  # noqa: ARG002
         problem = self.operator.problem
         yield float(spans(problem).max())
-        weights, exits = self.scaled(problem.inner.toarray()), self.scaled(problem.exits)
+        inner, outer = self.scaled(problem.inner.toarray()), self.scaled(problem.outer.toarray())
+        exits = outer.sum(axis=1) + problem.leak * self.scaled(problem.degrees)
         warm, cold = np.maximum(problem.values, 0.0), np.maximum(-problem.values, 0.0)
-        sources = self.scaled(np.hstack([problem.outer @ warm, problem.outer @ cold]))
-        found = np.hsplit(eliminate(weights, exits, sources), 2)
+        found = np.hsplit(eliminate(inner, exits, outer @ np.hstack([warm, cold])), 2)
         X[problem.free] = found[0] - found[1]
-        self.proof = a_priori(self)
-        yield self.proof.bound
+        settle(X, problem)
+        self.found = X[problem.free]
+        yield a_priori(self)[0].max(initial=0.0)
 
     def guess(self, X: NDArray[np.float64]) -> Certificate:
         return self.certify(X)
 
     def certify(self, X: NDArray[np.float64]) -> Certificate:
         problem = self.operator.problem
-        np.clip(X, *problem.bounds, out=X)
-        residual = self.operator.imbalance(X).relative
-        if not np.isfinite(X[problem.free]).all():  # it broke down: the middle is as good as any
-            X[problem.free] = sum(problem.bounds) / 2
-            return by_maximum_principle(problem)
-        if self.proof is None:
-            return by_maximum_principle(problem, residual)
-        return replace(self.proof, residual=residual)
+        settle(X, problem)
+        # A residual proves nothing where weights are far apart; what it is may be of interest.
+        found = self.operator.imbalance(X, problem.is_free.astype(np.float64))
+        residual = greatest_residual(found)
+        if not (is_covered(problem) and is_as_given(problem, X, found)):
+            return unproven(problem, residual)
+        columns, is_sound = a_priori(self)
+        done = self.found is not None and np.array_equal(self.found, X[problem.free])
+        if not (done and is_sound):
+            return by_maximum_principle(problem, found)
+        rounding = float(columns.max(initial=0.0))
+        span = spans(problem, found)
+        return Certificate(problem.over_nodes(1.0), columns, span, residual, rounding)
 
 
 def eliminate(
@@ -118,37 +133,36 @@ def eliminate(
     return x
 
 
-def a_priori(method: BoundElimination) -> Certificate:
-    """The proof of `eliminate`: a bound on the relative error that needs no residual.
+def a_priori(method: BoundElimination) -> tuple[NDArray[np.float64], bool]:
+    """The proof of `eliminate`: bounds on its error that need no residual, and whether they hold.
 
     By the matrix-tree theorem a temperature is a ratio of two sums of products of n weights,
     all of one sign. Changing every weight by a factor 1 ± ε therefore changes it by at most
     ((1 + ε) / (1 − ε))ⁿ, about 2nε (O'Cinneide, Numerische Mathematik 65, 1993). Removing a
     node with m nodes left rounds each of the remaining weights by (m + 3) u, and finding its
     temperature adds (2m + 3) u; the sum over m is the bound. The weights to the boundary are
-    sums rounded once before, and sources of both signs cancel by a further N u.
+    sums of N terms rounded before, as other weights may be, and sources of both signs cancel by a further N u.
 
-    A product too small for float64 is an absolute change δ of a weight instead. It moves no
-    temperature by more than δ times the resistance between two nodes, at most n / w with w the
-    least weight; there are n² weights in each of n steps. Where w itself, measured in the
-    greatest degree, lacks digits nothing is proven.
+    A product too small for float64 is an absolute change δ of a weight or of a source instead. It
+    moves no temperature by more than δ times the resistance between two nodes, at most n / w with w
+    the least weight, times the greatest temperature; there are at most (n + N)² of them in each
+    of n steps and before these. Where w itself, measured in the greatest degree, lacks digits
+    nothing is proven.
     """
     problem = method.operator.problem
     rows, n = problem.graph.rows, problem.n_free
     terms = rows.longest + 8
-    steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * terms
+    steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * (terms + problem.roundings)
     relative = steps * UNIT_ROUNDOFF
-    least = 1.0 if rows.weights is None else rows.weights.min(initial=np.inf)
-    if problem.leak > 0:
-        least = min(least, (problem.leak * problem.degrees).min(initial=np.inf))
-    least = float(method.scaled(np.asarray(least)))
-    sound = LEAST_WEIGHT <= least <= 1 and np.isfinite(problem.diagonal).all()
-    absolute = 4 * n**4 * UNDERFLOW / least if sound else np.inf
+    least = 1.0 if rows.weights is None else float(rows.weights.min(initial=np.inf))
+    lost = problem.leak * problem.degrees
+    lightest = min(least, float(lost.min(initial=np.inf))) if problem.leak > 0 else least
+    scaled = float(method.scaled(lightest))
+    absolute = 4 * float(n + terms) ** 4 * UNDERFLOW / scaled if scaled > 0 else np.inf
     # Beyond 0.01 the terms of second order count.
-    if not relative + absolute <= 0.01:
-        return by_maximum_principle(problem)
+    is_sound = min(lightest, scaled) >= LEAST_WEIGHT and relative + absolute <= 0.01
+    is_sound &= bool(np.isfinite(problem.diagonal).all())
     most = np.abs(problem.values).max(axis=0)
     columns = 1.1 * (relative * most + absolute * np.maximum(most, 1.0))
-    columns[~(problem.outer @ np.abs(problem.values)).any(axis=0)] = 0.0  # no heat: exactly zero
-    rounding = float(columns.max())
-    return Certificate(problem.over_nodes(1.0), columns, spans(problem), np.nan, rounding)
+    columns[~problem.is_heated] = 0.0  # exactly: only zeros were added up
+    return columns, bool(is_sound)

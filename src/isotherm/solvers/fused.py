@@ -21,7 +21,8 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.engines.native import LANES
-from isotherm.solvers.certificate import exit_factors, guessed, proven
+from isotherm.solvers.certificate import guessed, prove
+from isotherm.solvers.method import settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,10 +96,9 @@ class FusedConjugateGradient:
         self.operator = operator
         self.preconditioner = preconditioner
         self.low, self.high = problem.bounds
-        self.sizes = operator.sizes()
         span = self.high - self.low
         self.scale = np.where(span > 0, span, 1.0)  # columns are iterated in units of their span
-        self.core = operator.prepared(peeling=True)
+        self.core = operator.prepared()
         self.blocks = blocks_of(problem.n_columns, one_hot=problem.one_hot)
         self.steps_left = dict.fromkeys(self.blocks, max_iter)
         neighbours = len(problem.graph.rows.ends) / problem.graph.n_nodes
@@ -109,7 +109,6 @@ class FusedConjugateGradient:
         self.eta, self.longest, self.exits_done = 1.0, 0.0, False
         self.levels = np.full(problem.n_columns, np.inf)
         self.cold = False  # X and h were 0 at free nodes to begin with
-        self.fresh: set[Block] = set()  # those whose residuals are of X as it is
 
     def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:
         problem = self.operator.problem
@@ -136,14 +135,13 @@ class FusedConjugateGradient:
             descent = self._descent(block)
             if cold:
                 descent.begin(X, block.first, self.scale[self._columns(block)])
-            elif block not in self.fresh:
+            else:
                 self._settle(X, block)
                 self._weigh(X, block)
             yield self._likely()
             pace, reach = Pace(), self._reach(X, block)
             while self.steps_left[block] > 0 and not self._likely(block) <= AIM * tol:
                 self.steps_left[block] -= 1
-                self.fresh.discard(block)
                 self._read(block, descent.step(X, block.first, self._exits(block)))
                 yield self._likely()
                 level = self.levels[self._columns(block)].max()
@@ -205,26 +203,15 @@ class FusedConjugateGradient:
             if self.eta < GOOD_ETA:
                 self.longest = float(self.h.max())
 
-    def _weigh(self, X: NDArray[Any], block: Block) -> Any:
+    def _weigh(self, X: NDArray[Any], block: Block) -> None:
         """Residuals of a block as they are; the next step starts afresh from them."""
-        columns = self._columns(block)
-        h = self._exits(block)
-        found = self._descent(block).weigh(
-            X,
-            block.first,
-            self.scale[columns],
-            self.sizes[columns],
-            self.operator.one_sign,
-            h,
-        )
-        self.levels[columns] = np.maximum(found[0], found[1])
-        if np.isfinite(self.levels[columns]).all():  # else X will be put elsewhere
-            self.fresh.add(block)
+        columns, h = self._columns(block), self._exits(block)
+        levels, exits = self._descent(block).weigh(X, block.first, self.scale[columns], h)
+        self.levels[columns] = levels
         if h is not None:
-            self.eta = found[4]
-            self.longest = float(self.h.max())
+            self.eta = exits
+            self.longest = float(h.max())
             self.exits_done = self.eta < FINAL_ETA
-        return found
 
     def _likely(self, block: Block | None = None) -> float:
         """The likely error, of one block or of all."""
@@ -249,25 +236,26 @@ class FusedConjugateGradient:
 
     def certify(self, X: NDArray[Any]) -> Certificate:
         problem = self.operator.problem
-        parts = []
         for block in self.blocks:
             self._settle(X, block)
-            parts.append(self._weigh(X, block))
-        nodes = exit_factors(problem, self.h, self.eta)
-        return proven(problem, X, nodes, self.operator.joined(parts))
+        found = self.operator.imbalance(X, self.h)
+        if not np.isfinite(found.level).all():
+            settle(X, problem)
+            found = self.operator.imbalance(X, self.h)
+        return prove(problem, X, self.h, found)
 
-    def _settle(self, X: NDArray[Any], block: Block, settle: Any = None) -> None:
+    def _settle(self, X: NDArray[Any], block: Block, move: Any = None) -> None:
         """Move a block within its bounds, peeled nodes to what their parents imply.
 
         By `core.hang` only the latter, as long as further steps build on the others.
         """
-        settle = settle or self.core.settle
+        move = move or self.core.settle
         at = slice(block.first, block.first + block.columns)
-        settle(X, block.first, self.low[at], self.high[at], self._exits(block))
+        move(X, block.first, self.low[at], self.high[at], self._exits(block))
         if block.hidden:  # the column that follows from the others
             np.sum(X[:, :-1], axis=1, out=X[:, -1])
             np.subtract(1, X[:, -1], out=X[:, -1])
-            np.maximum(X[:, -1], 0, out=X[:, -1])
+            np.clip(X[:, -1], self.low[-1], self.high[-1], out=X[:, -1])
 
 
 class Pace:
@@ -284,9 +272,9 @@ class Pace:
         if taken < self._review:
             return 0.0
         self._review *= 2
-        target = target_of()
-        if not target < level:
+        target, best = target_of(), self._best[taken]
+        if not 0 < target < best:
             return 0.0
-        gained = math.log(self._best[taken // 2] / self._best[taken])
-        to_gain = math.log(self._best[taken] / target)
+        gained = math.log(self._best[taken // 2] / best)
+        to_gain = math.log(best / target)
         return to_gain / max(gained, 1e-9) * (taken - taken // 2)

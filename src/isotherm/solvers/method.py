@@ -9,13 +9,14 @@ import numpy as np
 
 from isotherm.errors import ParameterError
 from isotherm.rounding import UNIT_ROUNDOFF
-from isotherm.solvers.certificate import exit_factors, guessed, proven
+from isotherm.solvers.certificate import guessed, prove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.operator import Operator
     from isotherm.solvers.certificate import Certificate
     from isotherm.solvers.solution import Solution
@@ -93,8 +94,8 @@ class Relaxation(ABC):
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self._nodes: NDArray[np.float64] | None = None  # of the certificate
-        self._largest = 0.0  # of these; 0 before they were looked for
+        self._exits = np.empty(0)  # h of the certificate, once it is found
+        self._longest = 0.0  # of these, with what h lacks
         self._levels = np.empty(0)
 
     @abstractmethod
@@ -116,28 +117,39 @@ class Relaxation(ABC):
 
     def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:
         self._prepare()
-        target = max(tol / (2 * max(self._largest, 1.0)), 4 * UNIT_ROUNDOFF)
+        target = max(tol / (2 * max(self._longest, 1.0)), 4 * UNIT_ROUNDOFF)
         for levels in self.relax(X, target):
             self._levels = levels
             yield float(levels.max()) / target * tol / 2
 
     def _prepare(self) -> None:
         """Find the exit times, ``M h = w``."""
-        if self._largest > 0:
+        if len(self._exits):
             return
-        problem = self.operator.problem
-        h = np.zeros((problem.graph.n_nodes, 1))
+        h = np.zeros((self.operator.problem.graph.n_nodes, 1))
         for _ in self.exit_method().relax(h, EXIT_TIME_LEVEL, heat=1.0):
             pass
-        eta = float(self.operator.imbalance(h, heat=1.0).over[0])
-        self._nodes = exit_factors(problem, h[:, 0], eta)
-        self._largest = 1.0 if self._nodes is None else float(np.nanmax(self._nodes))
+        lack = self.operator.level(self.operator.residual(h, heat=1.0)).max()
+        self._exits = h[:, 0]
+        self._longest = float(self._exits.max() / (1 - lack)) if lack < 1 else 1.0
 
     def guess(self, X: NDArray[np.float64]) -> Certificate:  # noqa: ARG002
-        return guessed(self.operator.problem, self._nodes, self._levels)
+        return guessed(self.operator.problem, self._exits, self._levels)
 
     def certify(self, X: NDArray[np.float64]) -> Certificate:
         self._prepare()
         problem = self.operator.problem
-        np.clip(X, *problem.bounds, out=X)
-        return proven(problem, X, self._nodes, self.operator.imbalance(X))
+        settle(X, problem)
+        return prove(problem, X, self._exits, self.operator.imbalance(X, self._exits))
+
+
+def settle(X: NDArray[np.floating[Any]], problem: DirichletProblem) -> None:
+    """Move X within the problem's bounds; where it did not come to numbers, into their middle.
+
+    The boundary is put back to where it is held.
+    """
+    low, high = problem.bounds
+    unknown = problem.is_free & ~np.isfinite(X).all(axis=1)
+    np.clip(X, low, high, out=X)
+    X[unknown] = low + (high - low) / 2
+    X[problem.boundary] = problem.values

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.dirichlet import DirichletProblem
 from isotherm.trust.nearly import solve_nearly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.operator import Engine
     from isotherm.graph import Graph
     from isotherm.solvers.method import Solver
@@ -127,7 +127,7 @@ def shares_of(
     graph = problem.graph
     held = np.append(problem.boundary, node)
     values = np.append(np.zeros(len(problem.boundary)), 1.0)
-    around = DirichletProblem(graph, held, values, leak=problem.leak)
+    around = problem.with_boundary(held, values)
     found = solve_nearly(around, tol=tol, solver=solver, engine=engine)
     u = found.temperatures[:, 0].astype(np.float64)
     u = np.nan_to_num(u, nan=0.0)  # of nodes that neither can reach

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.dirichlet import DirichletProblem
 from isotherm.trust.nearly import solve_nearly
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.graph import Graph
 
 CANDIDATES = 96
@@ -105,7 +105,7 @@ class Responses:
         held = np.concatenate([problem.boundary, candidates])
         values = np.zeros((len(held), c))
         values[len(problem.boundary) :] = np.eye(c)
-        around = DirichletProblem(graph, held, values, leak=problem.leak)
+        around = problem.with_boundary(held, values)
         X = solve_nearly(around, **how).temperatures
         S = np.diag((1 + problem.leak) * graph.degrees[candidates])
         S -= graph.rows.products(candidates, X)

@@ -1,0 +1,83 @@
+#include "proof.hpp"
+
+#include <algorithm>
+#include <cfenv>
+#include <limits>
+#include <mutex>
+
+#include "threads.hpp"
+
+namespace isotherm {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// The larger of each pair; a NaN stays.
+void raise(std::vector<double>& a, const std::vector<double>& b) {
+    for (std::size_t k = 0; k < a.size(); ++k) a[k] = a[k] != a[k] || a[k] > b[k] ? a[k] : b[k];
+}
+
+// Rounding to nearest and gradual underflow, which the bounds on rounding presuppose, whatever other
+// code has made of this thread's arithmetic.
+class StandardArithmetic {
+public:
+    StandardArithmetic() {
+        std::fegetenv(&before_);
+        std::fesetenv(FE_DFL_ENV);
+    }
+    ~StandardArithmetic() { std::fesetenv(&before_); }
+    StandardArithmetic(const StandardArithmetic&) = delete;
+    StandardArithmetic& operator=(const StandardArithmetic&) = delete;
+
+private:
+    std::fenv_t before_;
+};
+
+}  // namespace
+
+Evidence::Evidence(std::int64_t columns)
+    : level(static_cast<std::size_t>(columns), 0.0),
+      rounding(level),
+      relative(level),
+      high(level.size(), -infinity),
+      minus_low(high),
+      least_degree(infinity),
+      greatest_degree(0),
+      least_exit(infinity),
+      greatest_exit(0) {}
+
+void Evidence::add(const Evidence& other) {
+    raise(level, other.level);
+    raise(rounding, other.rounding);
+    raise(relative, other.relative);
+    raise(high, other.high);
+    raise(minus_low, other.minus_low);
+    least_degree = std::min(least_degree, other.least_degree);
+    greatest_degree = std::max(greatest_degree, other.greatest_degree);
+    least_exit = std::min(least_exit, other.least_exit);
+    greatest_exit = std::max(greatest_exit, other.greatest_exit);
+    n_nodes += other.n_nodes;
+    stray |= other.stray;
+}
+
+template <class T>
+Evidence prove(const Claim<T>& claim, int threads, const Prover& prover) {
+    const auto cuts = cut_rows(claim.graph.n_nodes, claim.graph.start);
+    const auto n_chunks = static_cast<std::int64_t>(cuts.size()) - 1;
+    Evidence all(claim.columns);
+    std::mutex mutex;
+    for_chunks(threads, n_chunks, [&](std::int64_t c) {
+        const StandardArithmetic standard;
+        Evidence part(claim.columns);
+        if constexpr (sizeof(T) == 4) prover.prove_f(claim, cuts[c], cuts[c + 1], part);
+        else prover.prove_d(claim, cuts[c], cuts[c + 1], part);
+        const std::lock_guard<std::mutex> guard(mutex);
+        all.add(part);
+    });
+    return all;
+}
+
+template Evidence prove<float>(const Claim<float>&, int, const Prover&);
+template Evidence prove<double>(const Claim<double>&, int, const Prover&);
+
+}  // namespace isotherm

@@ -1,0 +1,58 @@
+// The numbers that prove temperatures, from the graph and the arrays as they are returned.
+//
+// Nothing here is shared with the solver: not its packed rows, its peeled trees, its hidden column
+// or its units. What the numbers prove is said in src/isotherm/solvers/certificate.py, which also
+// has the last word; src/isotherm/engines/imbalance.py computes the same without this code.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph.hpp"
+
+namespace isotherm {
+
+// What is claimed: that X, n_nodes × columns, is close to equilibrium. h, an entry per node, is what
+// proves it.
+template <class T>
+struct Claim {
+    Graph graph;
+    const std::uint8_t* free;  // 1 at nodes to be proven
+    double leak;
+    double roundings;  // of each weight, before it got here
+    const T* X;
+    std::int64_t columns;
+    const double* h;
+};
+
+// Maxima and minima over free nodes.
+struct Evidence {
+    // Of each column, with a NaN if there is one on the way: (|r| + ε) / (M h − ε′), where ε and ε′
+    // bound the rounding of r and of M h; the same of ε alone; |r| / d; the greatest temperature, and
+    // the least with its sign turned.
+    std::vector<double> level, rounding, relative, high, minus_low;
+    double least_degree, greatest_degree, least_exit, greatest_exit;
+    std::int64_t n_nodes = 0;  // looked at
+    bool stray = false;        // whether h is not 0 at a node that is not free
+
+    explicit Evidence(std::int64_t columns);
+    void add(const Evidence& other);
+};
+
+// Rows [first, last) of a claim.
+struct Prover {
+    void (*prove_f)(const Claim<float>&, std::int64_t first, std::int64_t last, Evidence&);
+    void (*prove_d)(const Claim<double>&, std::int64_t first, std::int64_t last, Evidence&);
+};
+
+const Prover& prover_plain();
+#if defined(ISOTHERM_X86)
+const Prover& prover_avx2();
+const Prover& prover_avx512();
+#endif
+
+// All rows of a claim, on so many threads; the result does not depend on how many.
+template <class T>
+Evidence prove(const Claim<T>& claim, int threads, const Prover& prover);
+
+}  // namespace isotherm

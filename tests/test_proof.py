@@ -1,0 +1,180 @@
+"""The proof trusts nobody: whatever a solver hands over, no bound is below the true error."""
+
+import numpy as np
+import pytest
+
+from isotherm import DirichletProblem, Graph
+from isotherm.compiled import core
+from isotherm.engines.imbalance import imbalance, native_imbalance
+from isotherm.solvers.certificate import prove
+from oracle import dense_temperatures, grid, random_graph
+
+WAYS = [imbalance]
+if core is not None:
+    WAYS += [
+        pytest.param(lambda *claim, s=simd: native_imbalance(*claim, simd=s), id=simd)
+        for simd in core.instruction_sets()
+    ]
+each_way = pytest.mark.parametrize("measure", WAYS)
+
+
+def problem_of(rng, columns, *, n=40, leak=0.0, weighted=True):
+    graph = random_graph(rng, n, degree=4, weighted=weighted)
+    seeds = rng.choice(n, 6, replace=False)
+    return DirichletProblem(graph, seeds, rng.normal(size=(6, columns)), leak=leak)
+
+
+def equilibrium(problem):
+    """Temperatures and exit times by dense solves, within their bounds."""
+    boundary, values = problem.boundary, problem.values
+    X = dense_temperatures(problem.graph, boundary, values, problem.leak)
+    A, free = problem.graph.adjacency.toarray(), problem.free
+    M = np.diag((1 + problem.leak) * A.sum(axis=1)) - A
+    h = np.zeros(len(A))
+    h[free] = np.linalg.solve(M[np.ix_(free, free)], np.sqrt(A.sum(axis=1))[free])
+    return X, h
+
+
+@each_way
+@pytest.mark.parametrize("columns", range(1, 21))
+@pytest.mark.parametrize("leak", [0.0, 0.3])
+def test_the_bound_covers_any_temperatures_and_any_exit_times(measure, columns, leak):
+    rng = np.random.default_rng(columns)
+    problem = problem_of(rng, columns, leak=leak, weighted=columns % 3 > 0)
+    exact, h = equilibrium(problem)
+    for dtype in (np.float64, np.float32):
+        if dtype == np.float32:  # of which the boundary must hold its values
+            problem = problem.with_values(problem.values.astype(dtype))
+            exact, _ = equilibrium(problem)
+        for off in (0.0, 1e-9, 1e-3, 1.0):
+            X = exact.copy()
+            X[problem.free] += off * rng.normal(size=(problem.n_free, columns))
+            X = X.astype(dtype)
+            crooked = h * np.where(problem.is_free, rng.uniform(0.999, 1.001, len(h)), 1.0)
+            for exits in (h, crooked, h * 1e6):
+                proof = prove(problem, X, exits, measure(problem, X, exits))
+                error = np.abs(X[problem.free] - exact[problem.free])
+                assert (error <= proof.errors(problem.free) + 1e-12).all()
+                if exits is h and dtype == np.float64:
+                    assert proof.bound <= 1e4 * off + 1e-11  # and it is of use
+
+
+@pytest.mark.skipif(core is None, reason="the core was not built")
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 40])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_the_core_finds_the_numbers_of_the_reference(columns, weighted):
+    rng = np.random.default_rng(3)
+    problem = problem_of(rng, columns, n=300, leak=0.1, weighted=weighted)
+    X = problem.start()
+    X[problem.free] = rng.normal(size=(problem.n_free, columns))
+    h = equilibrium(problem)[1]
+    reference = imbalance(problem, X, h)
+    for simd in core.instruction_sets():
+        for threads in (1, 2):
+            found = native_imbalance(problem, X, h, simd=simd, threads=threads)
+            for name in ("level", "rounding", "relative", "low", "high", "degrees", "exits"):
+                expected = getattr(reference, name)
+                assert np.allclose(getattr(found, name), expected, rtol=1e-9, atol=0), name
+            assert (found.n_nodes, found.stray) == (problem.n_free, False)
+
+
+@each_way
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("where", ["free", "boundary"])
+def test_a_single_number_that_is_none_ends_the_proof(measure, bad, where, rng):
+    problem = problem_of(rng, 9)
+    X, h = equilibrium(problem)
+    X[getattr(problem, where)[1], 8] = bad
+    with np.errstate(invalid="ignore"):
+        proof = prove(problem, X, h, measure(problem, X, h))
+    assert np.isinf(proof.errors(problem.free)).all()
+
+
+@each_way
+def test_a_seed_that_is_not_at_its_value_ends_the_proof(measure, rng):
+    problem = problem_of(rng, 3)
+    X, h = equilibrium(problem)
+    assert prove(problem, X, h, measure(problem, X, h)).bound < 1e-10
+    X[problem.boundary[0], 1] += 1e-9
+    assert prove(problem, X, h, measure(problem, X, h)).bound == np.inf
+
+
+@each_way
+def test_exit_times_that_drain_no_heat_prove_nothing_but_the_maximum_principle(measure, rng):
+    problem = problem_of(rng, 3)
+    X, h = equilibrium(problem)
+    np.clip(X, *problem.bounds, out=X)
+    span = problem.values.max(axis=0) - problem.values.min(axis=0)
+    negative, flat, unknown = -h, problem.is_free.astype(float), h.copy()
+    unknown[problem.free[3]] = np.nan
+    for exits in (negative, flat, unknown, 0 * h, h * 1e200):
+        with np.errstate(invalid="ignore"):
+            proof = prove(problem, X, exits, measure(problem, X, exits))
+        assert (proof.errors(problem.free) >= span).all()
+
+
+@each_way
+def test_exit_times_off_the_free_nodes_end_the_proof(measure, rng):
+    # A warm boundary would let heat in that is not there.
+    problem = problem_of(rng, 3)
+    X, h = equilibrium(problem)
+    h[problem.boundary[0]] = -1.0
+    assert prove(problem, X, h, measure(problem, X, h)).bound == np.inf
+
+
+@each_way
+def test_temperatures_outside_the_boundary_values_are_not_bounded_by_their_distance(measure, rng):
+    # All seeds at 2: the equilibrium is 2 everywhere, the distance of the extremes is 0.
+    problem = problem_of(rng, 1).with_values(np.full((6, 1), 2.0))
+    X, h = equilibrium(problem)
+    X[problem.free] = 2.5
+    proof = prove(problem, X, h, measure(problem, X, h))
+    assert (proof.errors(problem.free) >= 0.5).all()
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("weights", "value", "leak"),
+    [
+        ([1e-180, 1e-180, 1e180], 1.0, 0.0),
+        ([5e-324, 5e-324, 1.0], 1.0, 0.0),
+        ([1.0, 1.0, 1.0], 1e200, 0.0),
+        ([1.0, 1.0, 1.0], 1.0, 1e200),
+    ],
+)
+def test_outside_the_range_of_its_rounding_bounds_nothing_is_proven(measure, weights, value, leak):
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3], weights)
+    problem = DirichletProblem(graph, np.array([0, 3]), np.array([value, 0.0]), leak=leak)
+    X = problem.start()
+    h = np.array([0.0, 1.0, 1.0, 0.0])
+    with np.errstate(all="ignore"):
+        proof = prove(problem, X, h, measure(problem, X, h))
+    assert proof.error_bound.tolist() == [0, np.inf, np.inf, 0]
+
+
+@each_way
+def test_only_a_column_that_no_warm_seed_touches_is_proven_to_be_exactly_zero(measure):
+    # Seeds a, b and free nodes x, y in a row: heat of a ends in b, that of b reaches x.
+    graph = Graph.from_edges("abxy", "bxyz", [1.0, 1e-150, 1.0, 1.0])
+    seeds = graph.positions(list("abz"))
+    values = np.array([[1.0, 0.0], [0.0, 1e-150], [0.0, 0.0]])
+    problem = DirichletProblem(graph, seeds, values)
+    X = problem.start()
+    h = equilibrium(problem)[1]
+    proof = prove(problem, X, h, measure(problem, X, h))
+    errors = proof.errors(problem.free)
+    assert (errors[:, 0] == 0).all()
+    assert (errors[:, 1] > 0).all()
+
+
+@pytest.mark.skipif(core is None, reason="the core was not built")
+def test_the_proof_of_a_large_graph_is_the_same_for_any_number_of_threads():
+    graph = grid(200, 200)
+    problem = DirichletProblem(graph, np.array([0, 777]), np.eye(2))
+    rng = np.random.default_rng(0)
+    X = problem.start()
+    X[problem.free] = rng.random((problem.n_free, 2))
+    h = np.where(problem.is_free, rng.random(len(X)), 0.0)
+    one, two = (native_imbalance(problem, X, h, threads=t) for t in (1, 2))
+    for name in vars(one):
+        assert np.array_equal(getattr(one, name), getattr(two, name), equal_nan=True)
