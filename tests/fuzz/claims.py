@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .cases import Case
 
 MOST_EXACT = 20  # free nodes of a problem that is solved in fractions
+UNDERFLOWING = 1e-150  # errors below are another fault than those above
 
 
 class Failure(NamedTuple):
@@ -85,8 +86,9 @@ def bounded(
         tally["temperatures left out: reference too rough"] += reference.left_out(bounds)
     for i, k, error in reference.outside(T, bounds):
         exact = float(reference.nearest()[i, k])
+        little = ", by underflow" if error < UNDERFLOWING else ""
         yield Failure(
-            f"a temperature is outside its bound ({solution.solver}, {solution.engine})",
+            f"a temperature is outside its bound{little} ({solution.solver}, {solution.engine})",
             f"node {i}, column {k}: T = {float(T[i, k])!r}, exact {exact!r}, error {error:.4g}, "
             f"bound {bounds[i, k]:.4g}",
         )

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse.linalg  # noqa: F401 (makes sparse.linalg known)
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +75,8 @@ def refined(
     with np.errstate(all="ignore"):
         A, ends = _tied(graph, seeds, confidence)
         n, Y = graph.n_nodes, np.array(values, dtype=np.longdouble)
-        _, part = connected_components(A, directed=False)
+        pattern = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+        _, part = connected_components(pattern, directed=False)
         reached = np.isin(part, part[ends])
         is_free = reached.copy()
         is_free[ends] = False
@@ -119,7 +120,7 @@ def _solved(
     M = (sparse.diags_array((one + np.longdouble(leak)) * degree) - inner).tocsr()
     terms = np.diff(inner.indptr) + np.diff(outer.indptr) + 8
     try:
-        factors = sparse.linalg.splu(M.astype(np.float64).tocsc())
+        factors = splu(M.astype(np.float64).tocsc())
     except RuntimeError:  # singular in float64
         return _nothing(len(degree), Y.shape[1])
     B = np.column_stack([outer @ Y, degree])

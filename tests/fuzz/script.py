@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ def script(case: Case, failure: Failure, seed: int) -> str:
     doc = fill(f"{failure}", 98, break_long_words=False)
     body = [*_graph(case), *_BODIES.get(case.claim, _classifier)(case)]
     text = "\n".join(body)
-    names = [name for name in _NAMES if name in text]
+    names = [name for name in _NAMES if re.search(rf"\b{name}\b", text)]
     odd = [f"from math import {name}" for name in ("inf", "nan") if _has(case, name)]
     return (
         f'"""{doc}\n\nFound by: python -m tests.fuzz --case {seed}\n"""\n\n'
@@ -34,7 +35,7 @@ def script(case: Case, failure: Failure, seed: int) -> str:
 
 _NAMES = [
     "ConjugateGradient",
-    "Direct(",
+    "Direct",
     "DirichletClassifier",
     "DirichletRegressor",
     "Graph",
