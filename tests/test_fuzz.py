@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import fuzz.cases
+from fuzz import workers
 from fuzz.__main__ import main
 from fuzz.cases import Case
 from fuzz.check import CLAIMS, check
@@ -268,8 +270,11 @@ def has_loop(graph, **_):
 
 
 def large_case_with_a_loop():
-    seeds = (seed for seed in range(1, 4000, 8) if draw(seed).claim == "temperatures")
-    return next(case for case in map(draw, seeds) if case.start is None and has_loop(case.graph()))
+    found = (draw(seed) for seed in range(1, 4000, 8))
+    case = next(case for case in found if case.weighted and has_loop(case.graph()))
+    values = tuple(tuple(row) for row in np.eye(4)[np.arange(len(case.seeds)) % 4].tolist())
+    other = Case("temperatures", case.n_nodes, case.edges, case.seeds, values)
+    return replace(other, leak=0.3, engine="scipy", tol=1e-3)
 
 
 def test_a_failing_case_is_reduced_to_what_makes_it_fail(monkeypatch, tmp_path):
@@ -332,6 +337,15 @@ def test_the_command_runs_by_time_and_repeats_a_seed(capsys, tmp_path):
     shown = capsys.readouterr().out
     assert "--seed 7 repeats this run" in shown
     assert "cases of threads" in shown
+
+
+def test_a_case_without_an_answer_is_found(monkeypatch):
+    monkeypatch.setattr(workers, "TOO_LONG", 0.05)
+    monkeypatch.setattr(fuzz.cases, "solve_dirichlet", lambda *_, **__: time.sleep(1))
+    seed = next(s for s in range(3, 999) if draw(s).claim == "temperatures" and s % 8 > 2)
+    plan = workers.Plan(seed, 1, 0.0, None, None, 1.0)
+    (found,) = workers.run_one(seed, Counter(), plan)
+    assert found.failure.kind == "no answer"
 
 
 def test_an_unknown_claim_is_refused(capsys):

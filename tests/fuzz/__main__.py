@@ -14,7 +14,9 @@ from .check import CLAIMS
 from .draw import draw
 from .workers import Found, Plan, Tried, run_all, run_one
 
-SEEDS_APART = 1 << 40  # between the cases of two runs
+MOST_SEEDS = 1 << 40  # so that all numbers of cases fit into 64 bits
+CASES_APART = 1_000_000  # between the first cases of two seeds
+MOST_SHOWN = 5000  # characters of a case
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.case is not None:
         return _one(options.case, options)
     seed = int(time.time()) if options.seed is None else options.seed
-    first = seed % SEEDS_APART * 1_000_000
+    first = seed % MOST_SEEDS * CASES_APART
     print(f"seed {seed} (--seed {seed} repeats this run), cases from {first}", flush=True)
     plan = Plan(first, 1, 60 * options.minutes, claims, options.only, options.reduce_for)
     began = time.monotonic()
@@ -51,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--claims", help=f"only these, with commas between: {', '.join(CLAIMS)}")
     add("--only", choices=["small", "medium"], help="only cases of this size")
     add("--workers", type=int, default=n_threads(), help="processes (default: all processors)")
-    add("--reduce-for", type=float, default=20.0, help="seconds to make a failure small")
+    add("--reduce-for", type=float, default=10.0, help="seconds to make a failure small")
     add("--scripts", type=Path, default=Path("fuzz-failures"), help="folder for scripts")
     return parser
 
@@ -59,7 +61,8 @@ def _parser() -> argparse.ArgumentParser:
 def _one(number: int, options: argparse.Namespace) -> int:
     """Run one case and tell all about it."""
     tally: Counter[str] = Counter()
-    print(draw(number))
+    shown = repr(draw(number))
+    print(shown if len(shown) < MOST_SHOWN else f"{shown[:MOST_SHOWN]} …")
     plan = Plan(number, 1, 0.0, None, None, options.reduce_for)
     found = list(run_one(number, tally, plan))
     _summarise(Tried(tally, found, number), None)

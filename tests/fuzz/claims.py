@@ -81,6 +81,7 @@ def bounded(
         yield Failure("a seed has another temperature than given", f"{T[held].tolist()[:9]}")
     bounds = solution.certificate.errors()
     tally["temperatures"] += int(reached.sum()) * T.shape[1]
+    tally[f"solutions by {solution.solver}, {solution.engine}"] += 1
     tally["infinite bounds"] += int(np.isinf(bounds[reached]).sum())
     if isinstance(reference, Refined):
         tally["temperatures left out: reference too rough"] += reference.left_out(bounds)
@@ -152,9 +153,9 @@ def judged(
             if found[i] != -1:
                 yield Failure("a label where no heat is", f"node {i}: {found[i]}")
             continue
-        tally["labels"] += 1
         certified = bool(model.certified_[i])
-        tally["labels certified"] += certified
+        tally[f"labels, {case.decision}"] += 1
+        tally[f"labels certified, {case.decision}"] += certified
         tally["labels tied at equilibrium"] += at_best.is_exact and len(at_best.classes) > 1
         yield from _one_label(i, found[i], status[i], certified, at_best, n=case.n_classes)
         may_tie = case.decision in ("plain", "centered", "partial") and case.tol > 1e-9
@@ -204,8 +205,8 @@ def label_sets(case: Case, tally: Counter[str]) -> Iterator[Failure]:
             elif len(has) == 1:
                 right = given == bool(*has)
             else:
-                tally["labels"] += 1
-                tally["labels certified"] += certified
+                tally["labels of sets"] += 1
+                tally["labels of sets certified"] += certified
                 yield from _one_label(i, int(given), "", certified, at_best, n=2)
                 continue
             if not right:

@@ -28,7 +28,7 @@ CLAIMS = {
     "threads": 5,
     "renumbering": 5,
 }
-CLASSES = [1, 2, 2, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 12, 15, 16, 16, 17, 20]  # around lane widths
+CLASSES = [*range(1, 21), *[2] * 8, *[3] * 4, *[4] * 2, *[8] * 4, *[16] * 4]  # lanes fill at 2ⁿ
 CONFIDENCES = [0.5, 0.9, 0.1, 0.99, 1e-3, 1e-12, 1 - 1e-12, 2.0**-1000, 1e-300]
 SOFT = [(0.5, 0.5), (0.5, 0.25, 0.25), (0.5, 0.375, 0.125)]  # kept to the bit when normalised
 

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 TOO_LONG = 60.0  # seconds, for one case
-MOST_REDUCED = 12  # kinds of failure that one worker makes small
+MOST_REDUCED = 40  # kinds of failure that one worker makes small
+
+
+class TooLong(BaseException):
+    """Time is up; not an `Exception`, which would count as a crash of the case."""
 
 
 class Found(NamedTuple):
@@ -80,7 +84,7 @@ def run_one(
     try:
         with _limited(TOO_LONG):
             failures = check(case, tally)
-    except TimeoutError:
+    except TooLong:
         failures = [Failure("no answer", f"in {TOO_LONG:.0f} s")]
     for failure in failures[:1]:  # what follows is often a consequence of the first
         text = ""
@@ -88,20 +92,20 @@ def run_one(
             text = script(case, failure, seed)
         elif failure.kind not in seen and len(seen) < MOST_REDUCED:
             small = reduced(case, failure.kind, seconds=plan.reduce_for)
-            again = next(each for each in check(small) if each.kind == failure.kind)
-            text = script(small, again, seed)
+            again = [each for each in check(small) if each.kind == failure.kind]
+            text = script(small, again[0] if again else failure, seed)  # chance may play a part
         yield Found(seed, failure, text)
 
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """TimeoutError if it takes longer, where the platform can tell."""
+    """TooLong if it takes longer, where the platform can tell."""
     if not hasattr(signal, "SIGALRM"):
         yield
         return
 
     def stop(*_: object) -> None:
-        raise TimeoutError
+        raise TooLong
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
