@@ -1,7 +1,9 @@
 """The fuzzer finds nothing on a few hundred fixed cases, and finds what is planted."""
 
+import multiprocessing
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -337,6 +339,15 @@ def test_the_command_runs_by_time_and_repeats_a_seed(capsys, tmp_path):
     shown = capsys.readouterr().out
     assert "--seed 7 repeats this run" in shown
     assert "cases of threads" in shown
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_is_found():
+    plan = workers.Plan(8, 1, 30.0, None, None, 1.0)
+    threading.Timer(2.0, lambda: multiprocessing.active_children()[0].kill()).start()
+    tried = workers.run_all(plan, 1)
+    assert [each.failure.kind for each in tried.found] == ["the process died"]
+    assert tried.found[0].seed >= 8
 
 
 def test_a_case_without_an_answer_is_found(monkeypatch):
