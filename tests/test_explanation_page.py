@@ -71,7 +71,7 @@ def told(paths, labels, *, node="it", label=None):
         shares[path[-1]] = shares.get(path[-1], 0.0) + share
         classes[labels[path[-1]]] = classes.get(labels[path[-1]], 0.0) + share
     seeds = sorted(((s, labels[s], share) for s, share in shares.items()), key=lambda s: -s[2])
-    return Explanation(node, label or max(classes, key=classes.get), classes, seeds, paths)
+    return Explanation(node, label or max(classes, key=classes.get), classes, seeds, paths, 0.0)
 
 
 FORK = told(

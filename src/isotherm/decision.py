@@ -183,8 +183,9 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
 
 
 def _within(means: Means, errors: Means, sign: int) -> Means:
+    """One end of what the means may be; the share by which one of them is divided at the other."""
     return Means(
         np.clip(means.all + sign * errors.all, 0.0, 1.0),
         np.clip(means.free + sign * errors.free, 0.0, 1.0),
-        means.seed_share,
+        means.seed_share - sign * errors.seed_share,
     )

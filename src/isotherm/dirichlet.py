@@ -150,6 +150,11 @@ class DirichletProblem:
         return float(degrees.min(initial=np.inf)), float(degrees.max(initial=0.0))
 
     @property
+    def n_seeds(self) -> int:
+        """Number s of nodes held."""
+        return len(self.boundary)
+
+    @property
     def n_columns(self) -> int:
         """Number k of temperature columns."""
         return int(self.values.shape[1])

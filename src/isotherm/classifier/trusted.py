@@ -16,6 +16,7 @@ from isotherm.solvers.method import check_count
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.compare import Decided, compared
 from isotherm.trust.explain import shares_of
+from isotherm.trust.free_one import without_seeds
 from isotherm.trust.honest import calibrated, judged
 from isotherm.trust.left_out import leave_one_out
 from isotherm.trust.stop import Advice, advise
@@ -50,6 +51,8 @@ class Explanation(NamedTuple):
         Seed, its label and its share, the greatest first.
     paths : list of tuples
         The nodes of a path from this one to a seed, and the share of all heat that takes it.
+    error_bound : float
+        No share is farther off than this; proven.
     """
 
     node: Hashable
@@ -57,6 +60,7 @@ class Explanation(NamedTuple):
     classes: dict[Any, float]
     seeds: list[tuple[Hashable, Any, float]]
     paths: list[tuple[tuple[Hashable, ...], float]]
+    error_bound: float
 
 
 class Trusted(Sampled):
@@ -67,7 +71,9 @@ class Trusted(Sampled):
     def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
         """What each seed would get if it were free: an honest score without further labels.
 
-        Exact: the same as fitting again without the seed, at the price of one column each.
+        The same as fitting again without the seed, at the price of one column each: `error_bound`
+        says how nearly, about as well as `tol`, and `certified` which labels are proven to be the
+        same.
 
         Parameters
         ----------
@@ -163,7 +169,7 @@ class Trusted(Sampled):
         (i,) = self._nodes.positions([node])
         names = self._nodes.ids
         if without_own and i in seeds.nodes:
-            problem, seeds = _without_own(problem, seeds, int(i))
+            problem, seeds = _without_own(problem, seeds, int(i), len(self.temperatures_))
         if problem.is_unreached[i]:
             raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
         (own,) = self.classes_[self._codes[[i]]].tolist()
@@ -171,12 +177,12 @@ class Trusted(Sampled):
             found = shares_of(
                 problem, int(i), tol=SHARES_TOL, solver=self.solver, engine=self.engine
             )
-            shares, paths_found = found.shares, found.paths(paths)
+            shares, paths_found, error = found.shares, found.paths(paths), found.error_bound
         else:
-            shares, paths_found = (problem.boundary == i).astype(np.float64), []
+            shares, paths_found, error = (problem.boundary == i).astype(np.float64), [], 0.0
         order = np.argsort(-shares, kind="stable")
         order = order[shares[order] > 0]
-        tied = self._seeds.nodes[self._seeds.n_held :]
+        tied = seeds.nodes[seeds.n_held :]
         node_of = np.concatenate([np.arange(len(self.temperatures_)), tied])
         columns = (names[seeds.nodes[order]], self.classes_[seeds.codes[order]], shares[order])
         return Explanation(
@@ -190,6 +196,7 @@ class Trusted(Sampled):
                 for path in paths_found
                 if node_of[path.nodes[-1]] != i
             ],
+            error,
         )
 
     def suggest(self, k: int = 10, *, random_state: int = 0) -> list[Suggestion]:
@@ -271,16 +278,23 @@ class Trusted(Sampled):
                 rng = np.random.default_rng(random_state)
                 some = np.sort(rng.choice(n_seeds, max_seeds, replace=False))
         return leave_one_out(
-            self._problem, self.temperatures_, self._seeds.codes, some=some, **self._how()
+            self._problem,
+            self.temperatures_,
+            self._seeds.codes,
+            certificate=self.solution_.certificate,
+            some=some,
+            **self._how(),
         )
 
 
-def _without_own(problem: DirichletProblem, seeds: Seeds, i: int) -> tuple[DirichletProblem, Seeds]:
+def _without_own(
+    problem: DirichletProblem, seeds: Seeds, i: int, n: int
+) -> tuple[DirichletProblem, Seeds]:
     """The same without what is known of node i."""
     kept = seeds.nodes != i
     if not kept.any():
         raise LabelError("there is no other seed: nothing explains the node without its own label")
     confidence = None if seeds.confidence is None else seeds.confidence[kept]
     values = seeds.values[kept]
-    fewer = problem.without(np.flatnonzero(~kept))
+    fewer = without_seeds(problem, n, np.flatnonzero(~kept))
     return fewer, Seeds(seeds.nodes[kept], seeds.codes[kept], values, confidence, seeds.classes)

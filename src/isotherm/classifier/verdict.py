@@ -237,7 +237,7 @@ def mean_temperatures(
 
     return (
         Means(means[0], means[1], shares),
-        Means(error(0), error(1), np.zeros(n_classes)),
+        Means(error(0), error(1), rounding * shares),
     )
 
 

@@ -36,8 +36,8 @@ class Imbalance:
     Attributes
     ----------
     level : array
-        Of ``(|r| + ε) / (M h − ε′)``, where ε and ε′ bound the rounding of r and of M h. NaN if X or
-        h has a NaN, or h drains no heat from some node.
+        Of ``(|r| + ε) / (M h − ε′)``, where ε and ε′ bound the rounding of r and of M h. NaN if
+        X or h has a NaN, or h drains no heat from some node.
     rounding : array
         Of ``ε / (M h − ε′)``.
     relative : array
@@ -140,9 +140,10 @@ def _of_nodes(
     ends, own = rows.ends[entries], np.repeat(nodes, counts)
     weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
     degrees = np.add.reduceat(weights, begin)
-    # A sum of N terms, in whatever order, is off by at most N u times the sum of their sizes. 8 more
-    # cover the difference and the products that make a term, the degree, and the last additions;
-    # 1 % covers the rounding of the bound itself. Weights that were rounded change the terms.
+    # A sum of N terms, in whatever order, is off by at most N u times the sum of their sizes. 8
+    # more cover the difference and the products that make a term, the degree, and the last
+    # additions; 1 % covers the rounding of the bound itself. Weights that were rounded change the
+    # terms.
     unit = 1.01 * (counts + 8 + problem.roundings) * UNIT_ROUNDOFF
     tiny = (counts + 8) * UNDERFLOW
     loss = problem.leak * degrees

@@ -94,7 +94,8 @@ def attempt(
             steps += step
             if X.dtype == np.float32 and likely > tol and not early:
                 X = X.astype(np.float64)  # which holds more digits
-                settle(X, problem)
+                if not math.isfinite(likely):  # than weights so far apart left it
+                    settle(X, problem)
                 continue
             certificate = method.certify(X)
             bound = certificate.bound

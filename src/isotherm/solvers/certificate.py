@@ -7,12 +7,12 @@ Plemmons, Nonnegative Matrices, chapter 6, condition I27). Temperatures X with t
 
     |X − X*| = |M⁻¹ r| ≤ M⁻¹ |r| ≤ ρ M⁻¹ M h = ρ h      at every node
 
-That is all of the proof. It needs neither the solver that found X nor the one that found h: both are
-arrays, and r and M h are computed afresh from the graph, in float64, with a bound on all rounding
-and underflow (`isotherm.engines.imbalance`). h approximates the solution of ``M h = w`` for some
-positive w, one column of further work that proves all the others: with the degrees for w it is the
-mean time a random walk takes to reach the boundary, with their roots the bound is tighter (see
-`isotherm.engines.operator.root_measures`).
+That is all of the proof. It needs neither the solver that found X nor the one that found h: they
+are mere arrays, and r and M h are computed afresh from the graph, in float64, with a bound on all
+rounding and underflow (`isotherm.engines.imbalance`). h approximates the solution of ``M h = w``
+for some positive w, one column of further work that proves all the others: with the degrees for w
+it is the mean time a random walk takes to reach the boundary, with their roots the bound is tighter
+(see `isotherm.engines.operator.root_measures`).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 SLACK = 1 + 16 * UNIT_ROUNDOFF  # for the rounding of the few operations that make a bound
 
-# The range that the bounds on rounding cover: numbers so far from the ends of float64 (2^±1022) that
-# neither a product of two of them nor a sum of products leaves it. Outside nothing is proven.
+# The range that the bounds on rounding cover: numbers so far from the ends of float64 (2^±1022)
+# that neither a product of two of them nor a sum of products leaves it. Outside nothing is proven.
 COVERED = (2.0**-500, 2.0**500)
 LEAST_COLUMN = 2.0**-400  # a factor of a certificate, unless it is exactly 0: times an exit time it
 # still has all its digits
@@ -164,7 +164,7 @@ def guessed(
 
 
 def spans(problem: DirichletProblem, found: Imbalance | None = None) -> NDArray[np.float64]:
-    """Greatest distance between two temperatures, for each column; ∞ where X is not between them."""
+    """Greatest distance of two temperatures, for each column; ∞ where X is not among them."""
     low, high = problem.bounds
     distance: NDArray[np.float64] = (high - low) * (1 + 4 * UNIT_ROUNDOFF)
     if found is None:

@@ -141,7 +141,8 @@ def a_priori(method: BoundElimination) -> tuple[NDArray[np.float64], bool]:
     ((1 + ε) / (1 − ε))ⁿ, about 2nε (O'Cinneide, Numerische Mathematik 65, 1993). Removing a
     node with m nodes left rounds each of the remaining weights by (m + 3) u, and finding its
     temperature adds (2m + 3) u; the sum over m is the bound. The weights to the boundary are
-    sums of N terms rounded before, as other weights may be, and sources of both signs cancel by a further N u.
+    sums of N terms rounded before, as other weights may be, and sources of both signs cancel
+    by a further N u.
 
     A product too small for float64 is an absolute change δ of a weight or of a source instead. It
     moves no temperature by more than δ times the resistance between two nodes, at most n / w with w

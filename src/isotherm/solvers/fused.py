@@ -109,6 +109,7 @@ class FusedConjugateGradient:
         self.eta, self.longest, self.exits_done = 1.0, 0.0, False
         self.levels = np.full(problem.n_columns, np.inf)
         self.cold = False  # X and h were 0 at free nodes to begin with
+        self.fresh: set[Block] = set()  # those whose residuals are of X as it is
 
     def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:
         problem = self.operator.problem
@@ -135,27 +136,28 @@ class FusedConjugateGradient:
             descent = self._descent(block)
             if cold:
                 descent.begin(X, block.first, self.scale[self._columns(block)])
-            else:
-                self._settle(X, block)
+            elif block not in self.fresh:
                 self._weigh(X, block)
             yield self._likely()
             pace, reach = Pace(), self._reach(X, block)
             while self.steps_left[block] > 0 and not self._likely(block) <= AIM * tol:
                 self.steps_left[block] -= 1
+                self.fresh.discard(block)
                 self._read(block, descent.step(X, block.first, self._exits(block)))
                 yield self._likely()
                 level = self.levels[self._columns(block)].max()
                 if not math.isfinite(level):
                     return  # weights beyond the range of float32
+                more_digits = level <= reach and X.dtype == np.float32
                 hard = self.factor is None and self.preconditioner == "auto"
                 if hard and pace.steps_left(level, partial(self._target, tol)) > self.too_many:
                     self._factorise()
+                    more_digits = False
                 elif level > reach:
                     continue
-                elif X.dtype == np.float32:
-                    break  # more digits are needed
-                self._settle(X, block)
                 self._weigh(X, block)
+                if more_digits:
+                    break
                 reach = self._reach(X, block)
 
     def _descent(self, block: Block) -> Any:
@@ -204,10 +206,13 @@ class FusedConjugateGradient:
                 self.longest = float(self.h.max())
 
     def _weigh(self, X: NDArray[Any], block: Block) -> None:
-        """Residuals of a block as they are; the next step starts afresh from them."""
+        """Residuals of a block, once it is settled; the next step starts afresh from them."""
+        self._settle(X, block)
         columns, h = self._columns(block), self._exits(block)
         levels, exits = self._descent(block).weigh(X, block.first, self.scale[columns], h)
         self.levels[columns] = levels
+        if np.isfinite(levels).all():  # else X will be put elsewhere
+            self.fresh.add(block)
         if h is not None:
             self.eta = exits
             self.longest = float(h.max())
@@ -236,6 +241,7 @@ class FusedConjugateGradient:
 
     def certify(self, X: NDArray[Any]) -> Certificate:
         problem = self.operator.problem
+        self.fresh.clear()
         for block in self.blocks:
             self._settle(X, block)
         found = self.operator.imbalance(X, self.h)

@@ -2,13 +2,14 @@
 
 Temperatures are means over the boundary: ``T_i(k) = Σ_s w_s [y_s = k]``, where w_s is the chance
 that a random walk from i meets seed s before any other. One solve gives all of them. Let u be 1 at
-i, 0 at all seeds, and in equilibrium elsewhere; heat leaves i at the rate ``κ = (1 + τ) d_i −
-(A u)_i``, and of it ``(A u)_s`` ends in seed s::
+i, 0 at all seeds, and in equilibrium elsewhere. Of the heat that leaves i ``(A u)_s`` ends in seed
+s, and what leaks at a free node j is lost::
 
-    w_s = (A u)_s / κ
+    w_s = (A u)_s / κ,    κ = Σ_s (A u)_s + τ Σ_j d_j u_j
 
-They sum to 1 where heat does not leak. On its way the heat runs down along the edges, ``A_jl (u_j
-− u_l) / κ`` from j to l, so that it can be taken apart into paths.
+Nothing is subtracted, so that weak links do no harm; without a leak the shares sum to 1. On its
+way the heat runs down along the edges, ``A_jl (u_j − u_l) / κ`` from j to l, so that it can be
+taken apart into paths.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.nearly import solve_nearly
 
 if TYPE_CHECKING:
@@ -52,11 +54,14 @@ class Shares:
         Positions of all seeds.
     shares : array of shape (s,)
         The share of each, not negative; they sum to 1, or less where heat leaks.
+    error_bound : float
+        No share is farther off than this; proven.
     """
 
     node: int
     seeds: NDArray[np.intp]
     shares: NDArray[np.float64]
+    error_bound: float
     _potential: NDArray[np.float64]
     _rate: float
     _graph: Graph
@@ -131,7 +136,14 @@ def shares_of(
     found = solve_nearly(around, tol=tol, solver=solver, engine=engine)
     u = found.temperatures[:, 0].astype(np.float64)
     u = np.nan_to_num(u, nan=0.0)  # of nodes that neither can reach
-    received = graph.rows.products(held, u[:, np.newaxis])[:, 0]  # the node's own is the last
-    rate = (1 + problem.leak) * graph.degrees[node] - received[-1]
-    shares = received[:-1] / rate
-    return Shares(node, problem.boundary, shares, u, rate, graph)
+    E = np.nan_to_num(found.error_bound, nan=0.0, posinf=np.inf)
+    received, errors = graph.rows.products(problem.boundary, np.column_stack([u, E])).T
+    losses = problem.leak * np.where(problem.is_free, graph.degrees, 0.0)
+    rate, rate_error = received.sum() + losses @ u, errors.sum() + losses @ E
+    rounding = 4 * (graph.rows.longest + graph.n_nodes + problem.roundings) * UNIT_ROUNDOFF
+    rate_error += rounding * rate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = received / rate
+        farthest = (errors + rounding * received + shares * rate_error) / (rate - rate_error)
+    error = min(float(farthest.max()), 1.0) if rate > rate_error else 1.0
+    return Shares(node, problem.boundary, shares, error, u, rate, graph)

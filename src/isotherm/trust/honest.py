@@ -87,6 +87,10 @@ class LeaveOneOut:
     truth, labels : arrays of shape (m,)
         Their own labels, and those they would get; none where no heat would reach them.
     temperatures, scores : arrays of shape (m, K)
+    error_bound : array of shape (m,)
+        No temperature is farther than this from that of fitting again without the seed; proven.
+    certified : bool array of shape (m,)
+        Whether the label is proven to be that of fitting again without the seed.
     probabilities : array of shape (m, K)
         Calibrated on these very seeds; NaN where no heat would reach a seed.
     margins : array of shape (m,)
@@ -109,6 +113,8 @@ class LeaveOneOut:
     labels: NDArray[Any]
     temperatures: NDArray[np.float64]
     scores: NDArray[np.float64]
+    error_bound: NDArray[np.float64]
+    certified: NDArray[np.bool_]
     probabilities: NDArray[np.float64]
     margins: NDArray[np.float64]
     n_seeds: int
@@ -186,6 +192,8 @@ def judged(
         decode_labels(found, classes),
         left.temperatures,
         S,
+        left.errors,
+        left.certified(decision),
         calibration(S),
         margins,
         n_seeds,

@@ -1,15 +1,18 @@
 """Leave one seed out, exactly: each seed as if it were free, without solving anew for each.
 
-Let g be the temperatures when seed i alone is hot, ``c = Σ_j A_ij g_j`` (i itself included where it
-has a self loop) and ``Γ = Σ_j g_j``. Temperatures are linear in those of the boundary: freeing seed
-i, held at y, adds ``(T'_i − y) g`` to all of them, and the balance of heat at i gives::
+Let g be the temperatures when seed i alone is hot. Temperatures are linear in those of the
+boundary: freeing seed i, held at y, adds ``δ g`` to all of them, where the balance of heat at i
+gives::
 
-    T'_i(k) = ((A T_k)_i − y_k c) / ((1 + τ) d_i − c)
-    mean'_k = mean_k + (T'_i(k) − y_k) Γ / n
+    δ = r / κ,   r = Σ_j A_ij (T_j − y) − τ d_i y,   κ = Σ_j A_ij (1 − g_j) + τ d_i
 
-One column per seed, all against the same operator. A seed that is not held but tied to its class
-(see `isotherm.classifier.seeds`) is left out by cutting the tie. Its node counts as held at the
-temperature that it has: the same formulas, with that for y, ``g / g_i`` for g, and without the tie.
+and ``mean' = mean + δ Γ / n`` with ``Γ = Σ_j g_j``. One column per seed, all against the same
+operator. A seed that is not held but tied to its class (see `isotherm.classifier.seeds`) is left
+out by cutting the tie. Its node counts as held at the temperature that it has: the same formulas,
+with that for y, ``g / g_i`` for g, and without the tie.
+
+T and g are known up to their certificates, so that δ is off by at most ``(ε_r + |δ| ε_κ) / (κ −
+ε_κ)``. Behind a weak link κ is next to nothing, and that is too much: such a seed is solved anew.
 
 Where even a sample of the seeds would take too many columns some are left out together.
 """
@@ -21,9 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.decision import Means, scores
+from isotherm.decision import Means, score_errors, scores
 from isotherm.labels import UNKNOWN
+from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers import Warm
+from isotherm.trust.free_one import Freed, free_one, heated_without, node_of, without_seeds
 from isotherm.trust.nearly import solve_nearly
 
 if TYPE_CHECKING:
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers import Certificate, Solution
 
 COLUMNS = 255  # seeds solved for at once, on a graph that is not large
 ROOM = 1 << 24  # temperatures that there is room for
@@ -41,8 +47,7 @@ LARGE = 300_000  # entries of the adjacency matrix
 LARGE_CHOICE = 3_000_000  # where decision and leak are chosen by it
 TOGETHER = 0.1  # of the seeds, at the most, are left out at once
 MOST_TOGETHER = 3000
-WEAK, MOST_WEAK = 1000.0, 50  # degree to escape of a seed that is solved anew without; how many
-NO_HEAT = 1e-6  # in all, on free nodes: rounding
+FARTHEST = 10.0  # times the tolerance: a seed that may be farther off is solved anew
 TOGETHER_TOL = 1e-3  # so many, on so large a graph, need no more
 
 
@@ -60,6 +65,11 @@ class LeftOut:
         NaN where no heat reaches a seed once it is free.
     means : Means
         What decisions look at, arrays of shape (m, K): a row for each seed left out.
+    errors : array of shape (m,)
+        No temperature of the seed is farther off than this, if the certificate of the temperatures
+        was given.
+    mean_errors : Means
+        Bounds on the errors of the means, likewise.
     is_last : bool array of shape (m,)
         Whether a seed is the only one of its class, which then cannot be found.
     together : bool
@@ -70,6 +80,8 @@ class LeftOut:
     codes: NDArray[np.intp]
     temperatures: NDArray[np.float64]
     means: Means
+    errors: NDArray[np.float64]
+    mean_errors: Means
     is_last: NDArray[np.bool_]
     together: bool
 
@@ -84,6 +96,18 @@ class LeftOut:
         S = self.scores(decision)
         return np.where(self.reached, np.nan_to_num(S, nan=-np.inf).argmax(axis=1), UNKNOWN)
 
+    def certified(self, decision: str) -> NDArray[np.bool_]:
+        """Whether these labels are proven to be those of fitting again without the seed."""
+        S, rows = self.scores(decision), np.arange(len(self.codes))
+        with np.errstate(invalid="ignore", over="ignore"):
+            error = score_errors(self.means, self.mean_errors, decision)
+            E = error(np.nan_to_num(S, neginf=0.0), self.errors[:, np.newaxis])
+            best = self.labels(decision)
+            rivals = S + E
+            rivals[rows, best] = -np.inf
+            lead = S[rows, best] - E[rows, best] - rivals.max(axis=1, initial=-np.inf)
+        return np.asarray((lead > 0) | ~self.reached)
+
     @property
     def reached(self) -> NDArray[np.bool_]:
         """Whether heat reaches a seed once it is free."""
@@ -95,6 +119,7 @@ def leave_one_out(
     temperatures: NDArray[Any],
     codes: NDArray[np.intp],
     *,
+    certificate: Certificate | None = None,
     some: NDArray[np.intp] | None = None,
     **how: Any,
 ) -> LeftOut:
@@ -109,40 +134,50 @@ def leave_one_out(
         mean is taken.
     codes : int array of shape (s,)
         The class of each seed, in the order of the boundary.
+    certificate : Certificate, optional
+        Of these temperatures. Without it they are taken to be as accurate as `how` asks for, and
+        the errors found are no proof.
     some : int array, optional
         Which seeds to free, by their place in the boundary; by default all.
     **how
         Tolerance, solver and engine of the solves, see `isotherm.solve_dirichlet`.
     """
-    n, loss = len(temperatures), 1 + problem.leak
+    n = len(temperatures)
     places = np.arange(len(problem.boundary)) if some is None else np.asarray(some)
-    graph, ends, Y = problem.graph, problem.boundary[places], problem.values[places]
-    back, total = np.empty(len(places)), np.empty(len(places))
-    at, degrees = ends.copy(), graph.degrees[ends]
-    start = Y.astype(np.float64)  # temperatures before
-    for part, X in _responses(problem, places, **how):
-        for k, (i, x) in enumerate(zip(ends[part], X.T, strict=True), start=part.start):
-            if i >= n:  # a tie: its node counts as held where it is
-                at[k] = node = graph.rows.ends[graph.rows.start[i]]
-                x = x / x[node]
-                degrees[k] = graph.degrees[node] - graph.degrees[i]
-                start[k] = temperatures[node]
-            back[k] = graph.rows.products([at[k]], x[:n, np.newaxis])[0, 0]
-            total[k] = np.nansum(x[:n], dtype=np.float64)
-    received = graph.rows.products(at, temperatures)
-    escape = loss * degrees - back
-    with np.errstate(divide="ignore", invalid="ignore"):
-        T = (received - start * back[:, np.newaxis]) / escape[:, np.newaxis]
-    T[_alone(problem)[places]] = np.nan
-    T = np.clip(T, 0.0, 1.0)
-    change = np.nan_to_num(T - start, nan=0.0) * total[:, np.newaxis]
-    sums = np.nansum(temperatures, axis=0, dtype=np.float64) + change
-    # Behind a weak link little heat escapes, and errors are divided by it.
-    weak = ~np.isnan(T[:, 0]) & (ends < n) & (loss * degrees > WEAK * escape)
-    for k in np.flatnonzero(weak)[:MOST_WEAK]:
-        anew = _without(problem, temperatures, places[[k]], **how)
-        T[k], sums[k] = anew[at[k]], np.nansum(anew, axis=0, dtype=np.float64)
-    return _left_out(problem, temperatures, places, codes, T, sums, together=False)
+    if certificate is None:
+        E = np.where(np.isnan(temperatures[:, 0]), 0.0, how["tol"])
+    else:
+        E = np.nan_to_num(certificate.error_bound[:n], nan=0.0, posinf=np.inf)
+    T = np.asarray(temperatures)
+    alone, total_error = _alone(problem), float(E.sum())
+    total = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
+    found: list[Freed] = []
+    for part, responses in _responses(problem, places, **how):
+        for column, place in enumerate(places[part].tolist()):
+            if alone[place]:
+                found.append(Freed.unreached(problem.n_columns))
+                continue
+            one = free_one(problem, place, T, E, responses, column)
+            if not one.error <= FARTHEST * how["tol"]:
+                anew = _without(problem, T, np.array([place]), **how)
+                one = Freed.anew(anew, node_of(problem, place, n), total, total_error, n)
+            found.append(one)
+    heated = heated_without(problem, places)
+    shape = len(places), problem.n_columns
+    freed = np.clip(np.reshape([one.temperatures for one in found], shape), 0.0, 1.0)
+    freed[~heated & ~np.isnan(freed)] = 0.0
+    return _left_out(
+        problem,
+        T,
+        places,
+        codes,
+        freed,
+        total + np.reshape([one.change for one in found], shape),
+        np.array([one.error for one in found]),
+        total_error + np.array([one.change_error for one in found]),
+        heated,
+        together=False,
+    )
 
 
 def leave_some_out(
@@ -167,24 +202,25 @@ def leave_some_out(
     **how
         See `leave_one_out`.
     """
-    n, rows = len(temperatures), problem.graph.rows
-    T = _without(problem, temperatures, some, **how)
-    ends = problem.boundary[some]
-    own = np.array([i if i < n else rows.ends[rows.start[i]] for i in ends.tolist()], dtype=np.intp)
+    n = len(temperatures)
+    solution = _without(problem, temperatures, some, **how)
+    T, E = solution.temperatures, np.nan_to_num(solution.error_bound, posinf=np.inf)
+    own = np.array([node_of(problem, place, n) for place in some.tolist()], dtype=np.intp)
     found = T[own].astype(np.float64)
     if not abstain:
         T = np.nan_to_num(T)
     sums = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
-    return _left_out(problem, T, some, codes, found, sums, together=True)
+    heated = np.broadcast_to(heated_without(problem, some, together=True), found.shape)
+    return _left_out(problem, T, some, codes, found, sums, E[own], E.sum(), heated, together=True)
 
 
 def _without(
     problem: DirichletProblem, temperatures: NDArray[Any], some: NDArray[np.intp], **how: Any
-) -> NDArray[Any]:
-    """Temperatures when some seeds are free, all at once."""
+) -> Solution:
+    """The solution when some seeds are free, all at once."""
     n = len(temperatures)
     warm = Warm(temperatures) if n == problem.graph.n_nodes else None
-    return solve_nearly(problem.without(some), warm=warm, **how).temperatures[:n]
+    return solve_nearly(without_seeds(problem, n, some), warm=warm, **how).of_first(n)
 
 
 def leave_sample_out(
@@ -242,6 +278,9 @@ def _left_out(
     codes: NDArray[np.intp],
     T: NDArray[np.float64],
     sums: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    sum_errors: Any,
+    heated: NDArray[np.bool_],
     *,
     together: bool,
 ) -> LeftOut:
@@ -253,24 +292,24 @@ def _left_out(
         some: NDArray[Any] = of_each[places]
         return some.sum(axis=0, keepdims=True) if together else some
 
-    n_free = n_counted - held.sum() + gone(held)
+    n_free = np.maximum(n_counted - held.sum() + gone(held), 1)
     heat = (Y * held).sum(axis=0) - gone(Y * held)
-    free = sums - heat
     has_left = (Y > 0).sum(axis=0) > gone(Y > 0)
     left = np.where(has_left, Y.sum(axis=0) - gone(Y), 0.0)
-    means = Means(
-        *(
-            np.broadcast_to(each, T.shape)
-            for each in (
-                sums / n_counted,
-                np.where(free > NO_HEAT, free, 0.0) / np.maximum(n_free, 1),
-                left / np.maximum(left.sum(axis=-1, keepdims=True), 1e-300),
-            )
-        )
-    )
+    free = np.where(heated, np.maximum(sums - heat, 0.0), 0.0)  # a class without heat has none
+    rounding = 2 * n * UNIT_ROUNDOFF
+    off = np.asarray(sum_errors).reshape(-1, 1) * (1 + rounding) + rounding * (sums + heat)
+    share = left / np.maximum(left.sum(axis=-1, keepdims=True), 1e-300)
+    spread = (np.broadcast_to(each, T.shape) for each in (sums / n_counted, free / n_free, share))
+    means = Means(*spread)
     own = codes[places]
     is_last = means.seed_share[np.arange(len(places)), own] == 0
-    return LeftOut(places, own, T, means, is_last, together)
+    mean_errors = Means(
+        np.broadcast_to(off / n_counted, T.shape),
+        np.where(heated, off / n_free, 0.0),
+        2 * len(Y) * UNIT_ROUNDOFF * means.seed_share,
+    )
+    return LeftOut(places, own, T, means, errors, mean_errors, is_last, together)
 
 
 def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
@@ -281,10 +320,10 @@ def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
 
 def _responses(
     problem: DirichletProblem, places: NDArray[np.intp], **how: Any
-) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Temperatures when one seed alone is hot, some seeds at a time."""
+) -> Iterator[tuple[slice, Solution]]:
+    """The solutions when one seed alone is hot, some seeds at a time."""
     at_once = min(COLUMNS, max(15, ROOM // problem.graph.n_nodes // 16 * 16 - 1))
     for first in range(0, len(places), at_once):
         part = slice(first, min(first + at_once, len(places)))
-        values = np.equal.outer(np.arange(len(problem.boundary)), places[part]).astype(np.float64)
-        yield part, solve_nearly(problem.with_values(values), **how).temperatures
+        values = np.equal.outer(np.arange(problem.n_seeds), places[part]).astype(np.float64)
+        yield part, solve_nearly(problem.with_values(values), **how)

@@ -1,0 +1,178 @@
+"""One seed as if it were free: what follows from its response, and how far off that may be.
+
+See `isotherm.trust.left_out` for the formulas.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from isotherm.dirichlet import DirichletProblem
+from isotherm.graph import Graph
+from isotherm.rounding import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.solvers import Solution
+
+
+class Freed(NamedTuple):
+    """A seed as if it were free.
+
+    Attributes
+    ----------
+    temperatures : array of shape (K,)
+    error : float
+        Bound on the error of each of them.
+    change : array of shape (K,)
+        By which the temperatures of all nodes change, summed up.
+    change_error : float
+        Bound on the error of each of these.
+    """
+
+    temperatures: NDArray[np.float64]
+    error: float
+    change: NDArray[np.float64]
+    change_error: float
+
+    @classmethod
+    def unreached(cls, n_classes: int) -> Freed:
+        """Where no heat reaches it."""
+        return cls(np.full(n_classes, np.nan), 0.0, np.zeros(n_classes), 0.0)
+
+    @classmethod
+    def anew(
+        cls,
+        solution: Solution,
+        node: int,
+        total: NDArray[np.float64],
+        total_error: float,
+        n: int,
+    ) -> Freed:
+        """From the solution without it; `total` is the sum of temperatures with it."""
+        T, E = solution.temperatures[:n], np.nan_to_num(solution.error_bound[:n], posinf=np.inf)
+        change = np.nansum(T, axis=0, dtype=np.float64) - total
+        return cls(T[node].astype(np.float64), float(E[node]), change, float(E.sum() - total_error))
+
+
+def free_one(
+    problem: DirichletProblem,
+    place: int,
+    T: NDArray[Any],
+    E: NDArray[np.float64],
+    responses: Solution,
+    column: int,
+) -> Freed:
+    """From the response of a seed.
+
+    Parameters
+    ----------
+    problem : DirichletProblem
+    place : int
+        Of the seed, in the boundary.
+    T : array of shape (n, K)
+        The temperatures, without the far ends of ties, which come last.
+    E : array of shape (n,)
+        Bounds on their errors.
+    responses : Solution
+        When some seeds alone are hot, a column for each.
+    column : int
+        That of this seed.
+    """
+    n, rows = len(T), problem.graph.rows
+    node = node_of(problem, place, n)
+    is_tied = problem.boundary[place] >= n
+    x = responses.temperatures[:, column].astype(np.float64)
+    bound, leak = responses.certificate, problem.leak
+    own = T[node].astype(np.float64) if is_tied else problem.values[place]
+    own_error = E[node] if is_tied else 0.0
+
+    entries = np.arange(rows.start[node], rows.start[node + 1])
+    entries = entries[rows.ends[entries] < n]  # without a tie
+    ends = rows.ends[entries]
+    weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
+    degree = weights.sum()
+
+    def errors(nodes: Any) -> Any:
+        return np.minimum(bound.nodes[nodes] * bound.columns[column], bound.spans[column])
+
+    with np.errstate(all="ignore"):
+        # The response to the node itself, which is that to the seed unless it is tied.
+        unit = x[node] - errors(node)
+        g = x[ends] / x[node]
+        g_errors = (errors(ends) + g * errors(node)) / unit
+        flows, lost = weights[:, np.newaxis] * (T[ends].astype(np.float64) - own), leak * degree
+        escaping = weights * (1 - g)
+        r, escape = flows.sum(axis=0) - lost * own, escaping.sum() + lost
+        rounding = 1.01 * (len(ends) + 8 + problem.roundings) * UNIT_ROUNDOFF
+        r_error = weights @ (E[ends] + own_error) + lost * own_error
+        r_error += rounding * (np.abs(flows).sum(axis=0).max(initial=0.0) + lost)
+        escape_error = weights @ g_errors + rounding * (np.abs(escaping).sum() + lost)
+        delta = r / escape
+        error = (r_error + np.abs(delta).max() * escape_error) / (escape - escape_error)
+        total = np.nansum(x[:n]) / x[node]
+        total_error = np.nansum(bound.nodes[:n]) * bound.columns[column]
+        total_error = (total_error + total * errors(node)) / unit + total * n * UNIT_ROUNDOFF
+        change_error = np.abs(delta).max() * total_error + error * (total + total_error)
+        error = (own_error + error) * (1 + 1e-12) + 4 * UNIT_ROUNDOFF
+    sound = unit > 0 and escape > escape_error
+    return Freed(own + delta, float(error) if sound else np.inf, delta * total, float(change_error))
+
+
+def node_of(problem: DirichletProblem, place: int, n: int) -> int:
+    """The node of a seed, also of one that is tied."""
+    i, rows = int(problem.boundary[place]), problem.graph.rows
+    return i if i < n else int(rows.ends[rows.start[i]])
+
+
+def without_seeds(problem: DirichletProblem, n: int, places: NDArray[np.intp]) -> DirichletProblem:
+    """The same problem with some seeds free; ties are cut, so that they take no heat either."""
+    fewer = problem.without(places)
+    gone = problem.boundary[places]
+    gone = gone[gone >= n]
+    if len(gone) == 0:
+        return fewer
+    kept = np.setdiff1d(np.arange(problem.graph.n_nodes), gone)
+    graph = Graph.from_matrix(problem.graph.adjacency[kept][:, kept])
+    ends = np.searchsorted(kept, fewer.boundary)
+    return DirichletProblem(
+        graph, ends, fewer.values, leak=problem.leak, roundings=problem.roundings
+    )
+
+
+def heated_without(
+    problem: DirichletProblem, places: NDArray[np.intp], *, together: bool = False
+) -> NDArray[np.bool_]:
+    """Classes with heat at free nodes when seeds are left out, each alone or all together.
+
+    Returns
+    -------
+    array of shape (m, K), or (K,) if together
+    """
+    boundary, warm = problem.boundary, problem.values > 0
+    place_of = np.full(problem.graph.n_nodes, -1)
+    place_of[boundary] = np.arange(len(boundary))
+    entries, counts = problem.graph.rows.entries(boundary)
+    owner = np.repeat(np.arange(len(boundary)), counts)
+    ends = problem.graph.rows.ends[entries]
+    touching = np.zeros(len(boundary), dtype=bool)
+    touching[owner[problem.is_free[ends]]] = True
+    if together:
+        gone = np.zeros(len(boundary), dtype=bool)
+        gone[places] = True
+        neighbour = place_of[ends]
+        touching[owner[(neighbour >= 0) & gone[neighbour]]] = True
+        return np.asarray(warm[touching & ~gone].any(axis=0))
+    n_warm = warm[touching].sum(axis=0)
+    first = np.cumsum(counts) - counts
+    heated = np.empty((len(places), problem.n_columns), dtype=bool)
+    for row, place in enumerate(places.tolist()):
+        neighbours = place_of[ends[first[place] : first[place] + counts[place]]]
+        shut_in = neighbours[(neighbours >= 0) & (neighbours != place)]
+        shut_in = shut_in[~touching[shut_in]]
+        own = warm[place] & touching[place]
+        heated[row] = (n_warm - own + warm[shut_in].sum(axis=0)) > 0
+    return heated
