@@ -105,13 +105,15 @@ def test_a_large_graph_is_sampled_at_a_bounded_price(rng, monkeypatch):
     model = DirichletClassifier().fit(graph, np.where(np.arange(300) % 3 == 0, truth, -1))
     given = (model._problem, model.temperatures_, model._seeds.codes)
     how = {"tol": 1e-6}
-    whole = leave_one_out(*given, **how)
-    assert np.array_equal(leave_sample_out(*given, abstain=True, **how).places, whole.places)
-    few = leave_sample_out(*given, abstain=True, large=10, **how)
+    proof = {"certificate": model.solution_.certificate}
+    whole = leave_one_out(*given, **proof, **how)
+    sample = leave_sample_out(*given, abstain=True, **proof, **how)
+    assert np.array_equal(sample.places, whole.places)
+    few = leave_sample_out(*given, abstain=True, large=10, **proof, **how)
     assert len(few.places) == left_out.FEW_SEEDS
     assert np.allclose(few.temperatures, whole.temperatures[few.places])
     monkeypatch.setattr(left_out, "FEW_SEEDS", 8)
-    together = leave_sample_out(*given, abstain=True, large=10, **how)
+    together = leave_sample_out(*given, abstain=True, large=10, **proof, **how)
     assert len(together.places) == 10
     assert np.allclose(
         together.temperatures,
@@ -129,7 +131,13 @@ def test_a_component_keeps_a_seed_when_some_are_left_out_together(monkeypatch):
     labels = dict.fromkeys(range(10), 0) | {20: 1, 21: 1, 22: 0}
     model = DirichletClassifier().fit(graph, labels)
     left = leave_sample_out(
-        model._problem, model.temperatures_, model._seeds.codes, abstain=True, large=0, tol=1e-6
+        model._problem,
+        model.temperatures_,
+        model._seeds.codes,
+        certificate=model.solution_.certificate,
+        abstain=True,
+        large=0,
+        tol=1e-6,
     )
     assert len(left.places) > 1
     assert left.reached.all()

@@ -300,7 +300,14 @@ def test_scores_of_seeds_left_out_are_those_of_fitting_without_them(rng, decisio
     Y = random_indicator(rng, 40, 12, 3)
     how = {"leak": leak, "tol": 1e-10}
     model = MultiLabelDirichletClassifier(decision, **how).fit(graph, Y)
-    S, has = leads_left_out(model._problem, model.temperatures_, model._heat, decision, tol=1e-10)
+    S, has = leads_left_out(
+        model._problem,
+        model.temperatures_,
+        model._heat,
+        decision,
+        certificate=model.solution_.certificate,
+        tol=1e-10,
+    )
     seeds = np.flatnonzero(Y[:, 0] >= 0)
     assert np.array_equal(has, Y[seeds] == 1)
     for row, i in zip(S, seeds, strict=True):

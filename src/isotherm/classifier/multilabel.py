@@ -264,6 +264,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
             self._heat,
             np.where((spread > 0) & np.isfinite(spread), spread, 1.0),
             self._decision,
+            certificate=self.solution_.certificate,
             tol=max(self.tol, PROBABILITY_TOL),
             solver=self.solver,
             engine=self.engine,

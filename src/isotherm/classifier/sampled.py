@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from isotherm.classifier.seeds import Seeds
     from isotherm.decision import Means
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers import Solution
     from isotherm.trust.calibrate import Calibration
     from isotherm.trust.left_out import LeftOut
 
@@ -83,9 +84,8 @@ class Sampled(DirichletEstimator):
         left: dict[float, LeftOut] = {}
         for leak in leaks:
             leaky = problem.with_leak(leak)
-            T = solve_nearly(leaky, **self._how(SAMPLE_TOL)).temperatures[:n]
-            T = self._with_unreached(T, problem.is_unreached[:n])
-            left[leak] = self._sampled(leaky, T, codes, large=LARGE_CHOICE)
+            solution = solve_nearly(leaky, **self._how(SAMPLE_TOL)).of_first(n)
+            left[leak] = self._sampled(leaky, solution, codes, large=LARGE_CHOICE)
             some = ~left[leak].is_last
             found |= {(decision, leak): left[leak].labels(decision)[some] for decision in decisions}
             if not some.any():
@@ -98,15 +98,16 @@ class Sampled(DirichletEstimator):
         return {"tol": max(self.tol, tol), "solver": self.solver, "engine": self.engine}
 
     def _sampled(
-        self, problem: DirichletProblem, T: NDArray[Any], codes: NDArray[np.intp], **bounds: int
+        self, problem: DirichletProblem, solution: Solution, codes: NDArray[np.intp], **bounds: int
     ) -> LeftOut:
+        T = self._with_unreached(solution.temperatures, solution.unreached)
         how = self._how(SAMPLE_TOL) | {"abstain": self.unreached == "abstain"} | bounds
-        return leave_sample_out(problem, T, codes, **how)
+        return leave_sample_out(problem, T, codes, certificate=solution.certificate, **how)
 
     def _left_sample(self) -> LeftOut:
         """Seeds left out, enough to judge by."""
         if self._sample is None:
-            self._sample = self._sampled(self._problem, self.temperatures_, self._seeds.codes)
+            self._sample = self._sampled(self._problem, self.solution_, self._seeds.codes)
         return self._sample
 
     def _doubts(self) -> list[str]:

@@ -103,7 +103,7 @@ def calibrations(
         Spread of the leads over the graph.
     decision : str
     **how
-        Tolerance, solver and engine.
+        Certificate of T; tolerance, solver and engine.
     """
     S, has = leads_left_out(problem, T, heat, decision, **how)
     found = []

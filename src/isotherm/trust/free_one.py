@@ -58,12 +58,40 @@ class Freed(NamedTuple):
         return cls(T[node].astype(np.float64), float(E[node]), change, float(E.sum() - total_error))
 
 
+class Responses:
+    """What all nodes get when some seeds alone are hot, one after the other.
+
+    Parameters
+    ----------
+    solution : Solution
+        A column for each of these seeds.
+    n : int
+        Number of nodes without the far ends of ties, which come last.
+    """
+
+    def __init__(self, solution: Solution, n: int) -> None:
+        self._X, self._bound = solution.temperatures, solution.certificate
+        self._totals = np.asarray(np.nansum(self._X[:n], axis=0, dtype=np.float64))
+        self._errors = np.nansum(self._bound.nodes[:n]) * self._bound.columns
+
+    def at(self, nodes: Any, column: int) -> tuple[Any, Any]:
+        """Temperatures of some nodes in a column, and bounds on their errors."""
+        errors = self._bound.nodes[nodes] * self._bound.columns[column]
+        x = self._X[nodes, column].astype(np.float64)
+        return x, np.minimum(errors, self._bound.spans[column])
+
+    def total(self, column: int) -> tuple[float, float]:
+        """The sum of a column, and a bound on its error."""
+        total, n = float(self._totals[column]), len(self._X)
+        return total, float(self._errors[column]) + total * n * UNIT_ROUNDOFF
+
+
 def free_one(
     problem: DirichletProblem,
     place: int,
     T: NDArray[Any],
     E: NDArray[np.float64],
-    responses: Solution,
+    responses: Responses,
     column: int,
 ) -> Freed:
     """From the response of a seed.
@@ -77,16 +105,13 @@ def free_one(
         The temperatures, without the far ends of ties, which come last.
     E : array of shape (n,)
         Bounds on their errors.
-    responses : Solution
-        When some seeds alone are hot, a column for each.
+    responses : Responses
     column : int
         That of this seed.
     """
-    n, rows = len(T), problem.graph.rows
+    n, rows, leak = len(T), problem.graph.rows, problem.leak
     node = node_of(problem, place, n)
     is_tied = problem.boundary[place] >= n
-    x = responses.temperatures[:, column].astype(np.float64)
-    bound, leak = responses.certificate, problem.leak
     own = T[node].astype(np.float64) if is_tied else problem.values[place]
     own_error = E[node] if is_tied else 0.0
 
@@ -95,15 +120,13 @@ def free_one(
     ends = rows.ends[entries]
     weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
     degree = weights.sum()
-
-    def errors(nodes: Any) -> Any:
-        return np.minimum(bound.nodes[nodes] * bound.columns[column], bound.spans[column])
+    (x, x_errors), (x_node, x_error) = responses.at(ends, column), responses.at(node, column)
 
     with np.errstate(all="ignore"):
         # The response to the node itself, which is that to the seed unless it is tied.
-        unit = x[node] - errors(node)
-        g = x[ends] / x[node]
-        g_errors = (errors(ends) + g * errors(node)) / unit
+        unit = x_node - x_error
+        g = x / x_node
+        g_errors = (x_errors + g * x_error) / unit
         flows, lost = weights[:, np.newaxis] * (T[ends].astype(np.float64) - own), leak * degree
         escaping = weights * (1 - g)
         r, escape = flows.sum(axis=0) - lost * own, escaping.sum() + lost
@@ -113,9 +136,8 @@ def free_one(
         escape_error = weights @ g_errors + rounding * (np.abs(escaping).sum() + lost)
         delta = r / escape
         error = (r_error + np.abs(delta).max() * escape_error) / (escape - escape_error)
-        total = np.nansum(x[:n]) / x[node]
-        total_error = np.nansum(bound.nodes[:n]) * bound.columns[column]
-        total_error = (total_error + total * errors(node)) / unit + total * n * UNIT_ROUNDOFF
+        total, total_error = responses.total(column)
+        total, total_error = total / x_node, (total_error + total / x_node * x_error) / unit
         change_error = np.abs(delta).max() * total_error + error * (total + total_error)
         error = (own_error + error) * (1 + 1e-12) + 4 * UNIT_ROUNDOFF
     sound = unit > 0 and escape > escape_error

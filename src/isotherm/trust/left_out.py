@@ -28,7 +28,14 @@ from isotherm.decision import Means, score_errors, scores
 from isotherm.labels import UNKNOWN
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers import Warm
-from isotherm.trust.free_one import Freed, free_one, heated_without, node_of, without_seeds
+from isotherm.trust.free_one import (
+    Freed,
+    Responses,
+    free_one,
+    heated_without,
+    node_of,
+    without_seeds,
+)
 from isotherm.trust.nearly import solve_nearly
 
 if TYPE_CHECKING:
@@ -47,7 +54,6 @@ LARGE = 300_000  # entries of the adjacency matrix
 LARGE_CHOICE = 3_000_000  # where decision and leak are chosen by it
 TOGETHER = 0.1  # of the seeds, at the most, are left out at once
 MOST_TOGETHER = 3000
-FARTHEST = 10.0  # times the tolerance: a seed that may be farther off is solved anew
 TOGETHER_TOL = 1e-3  # so many, on so large a graph, need no more
 
 
@@ -66,10 +72,9 @@ class LeftOut:
     means : Means
         What decisions look at, arrays of shape (m, K): a row for each seed left out.
     errors : array of shape (m,)
-        No temperature of the seed is farther off than this, if the certificate of the temperatures
-        was given.
+        No temperature of the seed is farther off than this.
     mean_errors : Means
-        Bounds on the errors of the means, likewise.
+        Bounds on the errors of the means.
     is_last : bool array of shape (m,)
         Whether a seed is the only one of its class, which then cannot be found.
     together : bool
@@ -119,7 +124,7 @@ def leave_one_out(
     temperatures: NDArray[Any],
     codes: NDArray[np.intp],
     *,
-    certificate: Certificate | None = None,
+    certificate: Certificate,
     some: NDArray[np.intp] | None = None,
     **how: Any,
 ) -> LeftOut:
@@ -134,9 +139,8 @@ def leave_one_out(
         mean is taken.
     codes : int array of shape (s,)
         The class of each seed, in the order of the boundary.
-    certificate : Certificate, optional
-        Of these temperatures. Without it they are taken to be as accurate as `how` asks for, and
-        the errors found are no proof.
+    certificate : Certificate
+        Of these temperatures.
     some : int array, optional
         Which seeds to free, by their place in the boundary; by default all.
     **how
@@ -144,21 +148,19 @@ def leave_one_out(
     """
     n = len(temperatures)
     places = np.arange(len(problem.boundary)) if some is None else np.asarray(some)
-    if certificate is None:
-        E = np.where(np.isnan(temperatures[:, 0]), 0.0, how["tol"])
-    else:
-        E = np.nan_to_num(certificate.error_bound[:n], nan=0.0, posinf=np.inf)
+    E = np.nan_to_num(certificate.error_bound[:n], nan=0.0, posinf=np.inf)
     T = np.asarray(temperatures)
     alone, total_error = _alone(problem), float(E.sum())
     total = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
     found: list[Freed] = []
-    for part, responses in _responses(problem, places, **how):
+    for part, solution in _responses(problem, places, **how):
+        responses = Responses(solution, n)
         for column, place in enumerate(places[part].tolist()):
             if alone[place]:
                 found.append(Freed.unreached(problem.n_columns))
                 continue
             one = free_one(problem, place, T, E, responses, column)
-            if not one.error <= FARTHEST * how["tol"]:
+            if not one.error <= how["tol"]:
                 anew = _without(problem, T, np.array([place]), **how)
                 one = Freed.anew(anew, node_of(problem, place, n), total, total_error, n)
             found.append(one)
@@ -228,6 +230,7 @@ def leave_sample_out(
     temperatures: NDArray[Any],
     codes: NDArray[np.intp],
     *,
+    certificate: Certificate,
     abstain: bool,
     large: int = LARGE,
     **how: Any,
@@ -239,7 +242,9 @@ def leave_sample_out(
 
     Parameters
     ----------
-    problem, temperatures, codes, abstain
+    problem, temperatures, codes, certificate
+        See `leave_one_out`.
+    abstain : bool
         See `leave_some_out`.
     large : int
         Entries of the adjacency matrix from which a graph counts as large.
@@ -261,7 +266,7 @@ def leave_sample_out(
     # The only seed of a class cannot be found again.
     findable = np.flatnonzero(np.bincount(codes, minlength=problem.n_columns)[codes] > 1)
     some = findable if len(findable) <= most else np.sort(rng.choice(findable, most, replace=False))
-    return leave_one_out(problem, temperatures, codes, some=some, **how)
+    return leave_one_out(problem, temperatures, codes, certificate=certificate, some=some, **how)
 
 
 def columns_of_sample(n_entries: int, n_seeds: int, large: int = LARGE) -> int:
