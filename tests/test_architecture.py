@@ -12,6 +12,8 @@ ROOT = Path(isotherm.__file__).parent
 # A module imports only from those above it (`__init__` and `__main__` stand outside).
 ORDER = [
     "errors",
+    "printable",
+    "memory",
     "rounding",
     "compiled",
     "files",

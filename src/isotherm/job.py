@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import mmap
 import platform
-import sys
 import time
 import warnings
 from contextlib import contextmanager, nullcontext
@@ -13,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotherm.errors import IsothermWarning, LabelError, ParameterError
+from isotherm.errors import IsothermWarning, NotEnoughMemory, ParameterError
 from isotherm.files import written
+from isotherm.memory import peak_memory
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.record import Reading, Said
 from isotherm.write import check_absent, format_of, write_predictions
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
 
-BYTES_PER_TEMPERATURE = 16  # of a node and a class, in all vectors of a solve
 PACKAGES = ("isotherm", "numpy", "scipy", "scikit-learn", "pyarrow")
 
 
@@ -196,12 +194,17 @@ def label(job: Job, stages: Any) -> Outcome:
         _warn(sentence)
     if len(set(labels.values())) == 1:
         _warn(f"there is but one class, {next(iter(labels.values()))!r}: every node gets it")
-    _check_room(graph.n_nodes, len(set(labels.values())), labels_read)
     from isotherm.classifier import DirichletClassifier  # slow to load, and not needed so far
 
     with clock("solving"), stages.solving():
         classifier = DirichletClassifier(**job.model)
-        converged = _fits(classifier, graph, labels, confidence)
+        try:
+            converged = _fits(classifier, graph, labels, confidence)
+        except NotEnoughMemory as error:
+            column = labels_read.columns[:2][-1]  # a data set has no column of nodes
+            raise NotEnoughMemory(
+                f"{error}. Is {column!r} of {labels_read.name} the label?"
+            ) from None
     return Outcome(graph, classifier, edges, labels_read, clock.seconds, converged)
 
 
@@ -255,44 +258,6 @@ def versions() -> dict[str, str]:
     from importlib.metadata import version
 
     return {"Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
-
-
-def peak_memory() -> int:
-    """The most bytes that this process has had; 0 where the system does not tell."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
-
-
-def current_memory() -> int:
-    """The bytes that this process has now; at its peak, where the system tells no more."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return peak_memory()
-    return pages * mmap.PAGESIZE
-
-
-def _check_room(n_nodes: int, n_classes: int, labels: Reading) -> None:
-    """Raise LabelError where temperatures of so many classes cannot fit into memory."""
-    needed, free = n_nodes * n_classes * BYTES_PER_TEMPERATURE, free_memory()
-    if free is not None and needed > free:
-        raise LabelError(
-            f"{n_classes:,} classes on {n_nodes:,} nodes take about {needed / 2**30:.0f} GiB, and "
-            f"{free / 2**30:.0f} GiB are free; is {labels.columns[1]!r} of {labels.name} the label?"
-        )
-
-
-def free_memory() -> int | None:
-    """The bytes that are still to be had; None where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(1024 * int(s.split()[1]) for s in lines if s.startswith("MemAvailable"))
-    except (OSError, ValueError, IndexError, StopIteration):
-        return None
 
 
 def _fits(

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from isotherm.labels import number_classes
+from isotherm.memory import size_text
 from isotherm.report.page import counted, short
 from isotherm.report.tables import grouped, mean_and_spread
 
@@ -157,7 +158,7 @@ def estimate_lines(estimate: Estimate) -> list[str]:
         ("edges", f"{about}{_rough(estimate.edges, exact=estimate.exact)}"),
         ("labels", f"{estimate.labels:,}" if estimate.labels else "none given"),
         ("classes", f"{estimate.classes:,}"),
-        ("memory", f"about {_bytes(estimate.memory)}"),
+        ("memory", f"about {size_text(estimate.memory)}"),
         ("time", f"about {_duration(estimate.seconds)}, more on a graph hard to solve"),
     ]
     return [f"{name:<8} {value}" for name, value in rows]
@@ -165,10 +166,6 @@ def estimate_lines(estimate: Estimate) -> list[str]:
 
 def _rough(count: int, *, exact: bool) -> str:
     return f"{count if exact else int(float(f'{count:.3g}')):,}"
-
-
-def _bytes(count: int) -> str:
-    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
 
 
 def _duration(seconds: float) -> str:
