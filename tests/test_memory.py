@@ -1,9 +1,9 @@
 """What does not fit into memory is refused before the work, and says what would fit."""
 
-import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_free_memory_is_the_least_of_all_limits(monkeypatch, tmp_path):
     assert memory._of_container() is None
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
 def test_free_memory_knows_the_limit_of_the_address_space():
     code = (
         "import resource, isotherm.memory as m\n"

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isotherm.errors import IsothermWarning, NotEnoughMemory, ParameterError
-from isotherm.files import written
+from isotherm.files import check_output, written
 from isotherm.memory import peak_memory
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.record import Reading, Said
-from isotherm.write import check_absent, format_of, write_predictions
+from isotherm.write import STANDARD_OUTPUT, format_of, write_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,13 +77,15 @@ class Job:
         """
         if self.out is not None:
             format_of(self.out)
-            check_absent(self.out, force=self.force)
-        if self.report is not None:
-            check_absent(self.report, force=self.force)
-        if self.report == "-":
+        if self.report in STANDARD_OUTPUT:
             raise ParameterError("the report needs a file: standard output is for predictions")
+        for name in (self.out, self.report):
+            if name is not None and name not in STANDARD_OUTPUT:
+                check_output(Path(name), force=self.force)
         read = {_same(name) for name in (self.edges, self.labels) if name != "-"}
-        written = [_same(name) for name in (self.out, self.report) if name not in (None, "-")]
+        written = [
+            _same(name) for name in (self.out, self.report) if name not in (None, *STANDARD_OUTPUT)
+        ]
         if len(set(written)) < len(written):
             raise ParameterError("predictions and report need two different files")
         if read & set(written):
@@ -242,7 +244,7 @@ def write_report(path: str, job: Job, outcome: Outcome) -> None:
         )
     )
     with written(path):
-        write_text(Path(path), page)
+        write_text(Path(path), page, force=job.force)
 
 
 def checksum(name: str) -> str:

@@ -13,7 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.errors import FileError, ParameterError
-from isotherm.files import replacing, written
+from isotherm.files import check_output, replacing, written
+from isotherm.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 ROWS = 1 << 17  # written at once
 DIGITS = 6  # after the point
 DIGITS_OF_PROBABILITY = 4
-STANDARD_OUTPUT = "-"
+STANDARD_OUTPUT = ("-", "/dev/stdout")
 FORMATS = {
     ".csv": "CSV",
     ".tsv": "TSV",
@@ -57,26 +58,28 @@ def write_predictions(
         Fitted.
     path : str or Path
         By its ending CSV, TSV, Parquet or JSON lines (``.jsonl``); text may be packed (``.gz``).
-        ``-`` is CSV on standard output.
+        ``-`` (and ``/dev/stdout``) is CSV on standard output.
     temperatures : bool
         Whether to add a column ``temperature_…`` for each class.
     force : bool
-        Whether a file that is there already may be replaced.
+        Whether a file that is there already may be replaced, and a pipe or a device written into.
+        A link, a folder, a disk or a socket is left alone in any case.
     progress : callable, optional
         Called with the rows written so far and how many there are.
 
     Raises
     ------
     FileError
-        The file is there already, or cannot be written.
+        The file is there already, or something else in its place, or it cannot be written.
     ParameterError
         An ending that stands for no format.
     """
     name = os.fspath(path)
     kind = format_of(name)
-    check_absent(name, force=force)
+    if name not in STANDARD_OUTPUT:
+        check_output(Path(name), force=force)
     rows = _batches(classifier, temperatures=temperatures, progress=progress)
-    with _opened(name) as file:
+    with _opened(name, force=force) as file:
         if kind == "Parquet":
             _write_parquet(file, rows)
         else:
@@ -91,7 +94,7 @@ def format_of(name: str) -> str:
     ParameterError
         If it asks for none that is known.
     """
-    if name == STANDARD_OUTPUT:
+    if name in STANDARD_OUTPUT:
         return "CSV"
     path = Path(name.lower())
     packed = path.suffix == ".gz"
@@ -102,26 +105,34 @@ def format_of(name: str) -> str:
     return kind
 
 
-def check_absent(name: str, *, force: bool) -> None:
-    """Raise FileError if a file is there that must not be replaced."""
-    if name != STANDARD_OUTPUT and not force and Path(name).exists():
-        raise FileError(f"{name} exists already; it is replaced only with --force (force=True)")
-
-
 @contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
-    if name == STANDARD_OUTPUT:
+def _opened(name: str, *, force: bool) -> Iterator[IO[bytes]]:
+    if name in STANDARD_OUTPUT:
         if sys.stdout is None:
             raise FileError("there is no standard output to write to")
+        if sys.stdout.isatty():
+            yield _Shown(sys.stdout)  # type: ignore[misc]
+            sys.stdout.flush()
+            return
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with written(name), replacing(Path(name)) as file:
+    with written(name), replacing(Path(name), force=force) as file:
         if not name.lower().endswith(".gz"):
             yield file
             return
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
             yield packed  # type: ignore[misc]
+
+
+class _Shown:
+    """A terminal, on which control characters are shown; who reads a pipe gets them as they are."""
+
+    def __init__(self, terminal: IO[str]) -> None:
+        self._terminal = terminal
+
+    def write(self, data: bytes) -> None:
+        self._terminal.write(printable(bytes(data).decode(errors="backslashreplace")))
 
 
 def _batches(

@@ -58,7 +58,8 @@ def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
 def read_indicator(indicator: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which rows are known, and which entries are 1; for rows of 0 and 1, −1 or NaN if unknown."""
     if sparse.issparse(indicator):
-        check_room(*indicator.shape, indicator.shape[0], what="labels")
+        n, n_labels = indicator.shape
+        check_room(n, n_labels, n, what="labels")
         indicator = indicator.toarray()
     try:
         values = np.asarray(indicator, dtype=np.float64)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from isotherm.cli.console import Console
+from isotherm.cli.signals import exit_code
 from isotherm.errors import IsothermError, ParameterError
+from isotherm.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +48,9 @@ settings = Settings()
 def say(kind: str, message: str) -> None:
     """An error or a warning: one paragraph on stderr."""
     style = {"error": "bold red", "warning": "bold yellow"}.get(kind, "")
-    text = Text.assemble((f"{kind}:", style), f" {message}")
-    Console(stderr=True).print(text, soft_wrap=True)
+    text = Text.assemble((f"{kind}:", style), f" {printable(message)}")
+    with suppress(OSError):  # a terminal that was closed
+        Console(stderr=True).print(text, soft_wrap=True)
 
 
 def show_warnings(*, quiet: bool) -> None:
@@ -78,10 +82,10 @@ def run_command(command: Callable[..., Any]) -> int:
             raise
         say("error", str(error))
         return USAGE if isinstance(error, ParameterError) else FAILED
-    except MemoryError:
+    except (MemoryError, ImportError) as error:
         if settings.debug:
             raise
-        say("error", "not enough memory; isotherm estimate tells how much is needed")
+        say("error", _what_is_missing(error))
         return FAILED
     except Exception as error:
         if settings.debug:
@@ -94,12 +98,26 @@ def run_command(command: Callable[..., Any]) -> int:
         return FAILED
 
 
+def _what_is_missing(error: Exception) -> str:
+    """Why a part of the program, or room to work, was not to be had."""
+    advice = "isotherm estimate tells how much is needed, and ulimit -v what is allowed"
+    if isinstance(error, MemoryError):
+        return f"not enough memory; {advice}"
+    if any(word in str(error) for word in ("failed to map", "annot allocate")):
+        return f"not enough memory to load a library ({error}); {advice}"
+    return f"a library cannot be loaded: {error}; install isotherm and what it needs anew"
+
+
 def _interrupted() -> int:
-    say("error", "interrupted; no file was left half written")
-    return INTERRUPTED
+    code = exit_code()
+    said = "interrupted" if code is None else "ended by a signal"
+    say("error", f"{said}; no file was left half written")
+    return code or INTERRUPTED
 
 
 def _show_usage(error: Any) -> None:
+    said = printable(error.format_message())
+    error.format_message = lambda: said
     try:
         from typer.rich_utils import rich_format_error
     except ImportError:

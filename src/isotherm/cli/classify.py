@@ -9,11 +9,12 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from isotherm.cli import options as o
 from isotherm.cli.app import NOT_CONVERGED, app, show_warnings
+from isotherm.cli.console import Console
 from isotherm.cli.progress import Stages
+from isotherm.printable import printable
 
 
 @app.command()
@@ -143,24 +144,29 @@ def classify(
         from isotherm.estimate import estimate_job
         from isotherm.report.terminal import estimate_lines
 
-        Console().print("\n".join(estimate_lines(estimate_job(job))), highlight=False)
+        Console().print("\n".join(estimate_lines(estimate_job(job))))
         return
     with Stages(quiet=quiet) as stages:
         outcome = do(job, stages)
     if stages.is_shown or (verbose and not quiet):
-        Console(stderr=True).print(
-            "\n".join(outcome_lines(outcome, out, report)), highlight=False, soft_wrap=True
-        )
+        Console(stderr=True).print("\n".join(outcome_lines(outcome, out, report)), soft_wrap=True)
     if not outcome.converged:
         raise typer.Exit(NOT_CONVERGED)
 
 
-def listen(*, quiet: bool, verbose: int) -> None:
+class _Formatter(logging.Formatter):
+    """What the library logs, harmless for a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+def listen(*, quiet: bool = False, verbose: int = 0) -> None:
     """Say as much as was asked for: warnings, and what the library logs."""
     show_warnings(quiet=quiet)
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Formatter("%(name)s: %(message)s"))
+    logger = logging.getLogger("isotherm")
+    logger.addHandler(handler)
     if verbose:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-        logger = logging.getLogger("isotherm")
-        logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from isotherm.cli import options as o  # noqa: TC001  # read by typer
 from isotherm.cli.app import app
+from isotherm.cli.console import Console
 
 
 @app.command()
@@ -45,4 +45,4 @@ def estimate(
         said_of_edges=Said(delimiter, header, comment, encoding),
         said_of_labels=Said(encoding=encoding),
     )
-    Console().print("\n".join(estimate_lines(estimate_job(job, classes))), highlight=False)
+    Console().print("\n".join(estimate_lines(estimate_job(job, classes))))

@@ -109,16 +109,21 @@ def grouped(
     return groups
 
 
-def write_csv(path: Path, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
-    """Write the given columns of all rows; the file is whole or not there."""
+def write_csv(
+    path: Path, rows: Iterable[dict[str, Any]], columns: Sequence[str], *, force: bool = False
+) -> None:
+    """Write the given columns of all rows; the file is whole or not there.
+
+    By `force` a pipe or a device is written into.
+    """
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_text(path, text.getvalue())
+    write_text(path, text.getvalue(), force=force)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text; the file is whole or not there."""
-    with replacing(path) as file:
+def write_text(path: Path, text: str, *, force: bool = False) -> None:
+    """Write a text; see `write_csv`."""
+    with replacing(path, force=force) as file:
         file.write(text.encode())
