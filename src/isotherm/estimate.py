@@ -138,7 +138,7 @@ def count_edges(
     path: str, columns: Mapping[str, str | None], said: Said, *, small: int = SMALL
 ) -> Counts:
     """Count what a file of edges has, or estimate it where the file is larger than `small`."""
-    with open_source(path) as source:
+    with open_source(path, said.unpacking) as source:
         tabular = source.format in ("text", "Parquet", "Arrow", "Arrow stream")
         if tabular:
             return _count_table(source, columns, said, small)

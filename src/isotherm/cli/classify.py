@@ -95,6 +95,8 @@ def classify(
     label_header: o.LabelHeader = None,
     strict: o.Strict = False,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
 ) -> None:
@@ -113,6 +115,7 @@ def classify(
     listen(quiet=quiet, verbose=verbose)
     from isotherm.job import Job, do
     from isotherm.read.record import Said
+    from isotherm.read.unpacking import UnpackLimit
     from isotherm.report.terminal import outcome_lines
 
     model: dict[str, Any] = {
@@ -124,6 +127,7 @@ def classify(
         "engine": engine.value,
         "unreached": unreached.value,
     }
+    limit = UnpackLimit(unpack_limit, unpack_ratio)
     job = Job(
         edges,
         labels,
@@ -131,8 +135,10 @@ def classify(
         report,
         edge_columns={"source": source, "target": target, "weight": weight},
         label_columns={"node": node, "label": label, "weight": label_weight},
-        said_of_edges=Said(delimiter, header, comment, encoding, on_error.value),
-        said_of_labels=Said(label_delimiter, label_header, comment, encoding, on_error.value),
+        said_of_edges=Said(delimiter, header, comment, encoding, on_error.value, limit),
+        said_of_labels=Said(
+            label_delimiter, label_header, comment, encoding, on_error.value, limit
+        ),
         strict=strict,
         temperatures=temperatures,
         force=force,

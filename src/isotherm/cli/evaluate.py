@@ -44,6 +44,8 @@ def evaluate(
     label_delimiter: o.LabelDelimiter = None,
     label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
 ) -> None:
     """Score every decision on your own graph: some labels are given, the others are predicted."""
@@ -59,7 +61,13 @@ def evaluate(
     if csv is not None:
         check_output(csv, force=force)
     shares = [share_of(text) for text in seeds.split(",")]
-    shared: dict[str, Any] = {"comment": comment, "encoding": encoding, "on_error": on_error.value}
+    shared: dict[str, Any] = {
+        "comment": comment,
+        "encoding": encoding,
+        "on_error": on_error.value,
+        "unpack_limit": unpack_limit,
+        "unpack_ratio": unpack_ratio,
+    }
     graph = read_graph(
         edges,
         source=source,

@@ -57,6 +57,8 @@ def explain(
     label_delimiter: o.LabelDelimiter = None,
     label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
 ) -> None:
     """Say why a node has its label: which seeds its heat comes from, and along which paths."""
@@ -70,6 +72,7 @@ def explain(
         label_columns={"node": label_node, "label": label},
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        unpacking=(unpack_limit, unpack_ratio),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
         confidence=o.parse_confidence(confidence),
         report=draw,
@@ -122,6 +125,8 @@ def suspects(
     label_delimiter: o.LabelDelimiter = None,
     label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
 ) -> None:
     """List the known labels that look wrong: left out, the node would get another."""
@@ -135,6 +140,7 @@ def suspects(
         label_columns={"node": label_node, "label": label},
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        unpacking=(unpack_limit, unpack_ratio),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
         confidence=o.parse_confidence(confidence),
     )
@@ -191,6 +197,8 @@ def suggest(
     label_delimiter: o.LabelDelimiter = None,
     label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
 ) -> None:
     """Say which nodes to label next, and whether further labels would still pay."""
@@ -211,6 +219,7 @@ def suggest(
         label_columns={"node": label_node, "label": label},
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        unpacking=(unpack_limit, unpack_ratio),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
         confidence=o.parse_confidence(confidence),
         report=out,
@@ -237,19 +246,22 @@ def _job(
     labels: str,
     *,
     columns: dict[str, str | None],
-    said: tuple[Any, ...],
-    said_of_labels: tuple[Any, ...],
+    said: tuple[Any, Any, Any, str, str],
+    said_of_labels: tuple[Any, Any, Any, str, str],
+    unpacking: tuple[int, float],
     **others: Any,
 ) -> Job:
     from isotherm.job import Job
     from isotherm.read.record import Said
+    from isotherm.read.unpacking import UnpackLimit
 
+    limit = UnpackLimit(*unpacking)
     return Job(
         edges,
         labels,
         edge_columns=columns,
-        said_of_edges=Said(*said),
-        said_of_labels=Said(*said_of_labels),
+        said_of_edges=Said(*said, limit),
+        said_of_labels=Said(*said_of_labels, limit),
         **others,
     )
 

@@ -19,6 +19,7 @@ from scipy import sparse
 from isotherm.errors import DatasetError
 from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN, decode_labels
+from isotherm.read.archives import MOST_BYTES
 from isotherm.read.arrays import check_pointers, read_npz, write_npz
 
 if TYPE_CHECKING:
@@ -102,15 +103,15 @@ class Packed:
         return cls(whole, labels, **names)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Packed:
-        """From the contents of a file.
+    def from_bytes(cls, data: bytes, *, most: int = MOST_BYTES) -> Packed:
+        """From the contents of a file, which may unpack to `most` bytes.
 
         Raises
         ------
         DatasetError
             Saying what is wrong with it.
         """
-        arrays = read_npz(data, (*_NEEDED, *_OPTIONAL))
+        arrays = read_npz(data, (*_NEEDED, *_OPTIONAL), most=most)
         for key in _NEEDED:
             if key not in arrays:
                 raise DatasetError(f"no array {key!r} (it needs {', '.join(_NEEDED)})")
