@@ -13,6 +13,7 @@ ROOT = Path(isotherm.__file__).parent
 ORDER = [
     "errors",
     "printable",
+    "spreadsheet",
     "memory",
     "rounding",
     "compiled",

@@ -41,7 +41,7 @@ class Job:
     edge_columns, label_columns : dict
         See `load_graph` and `load_labels`.
     said_of_edges, said_of_labels : Said
-    strict, temperatures, force : bool
+    strict, temperatures, force, spreadsheet_safe : bool
         See `isotherm.read_labels` and `isotherm.write_predictions`.
     model : dict
         Parameters of the classifier.
@@ -63,6 +63,7 @@ class Job:
     strict: bool = False
     temperatures: bool = False
     force: bool = False
+    spreadsheet_safe: bool = False
     model: dict[str, Any] = field(default_factory=dict)
     confidence: float | str | None = None
     command: str = ""
@@ -75,8 +76,9 @@ class Job:
         FileError, ParameterError
             A file that is in the way, or whose ending stands for no format.
         """
-        if self.out is not None:
-            format_of(self.out)
+        kind = "CSV" if self.out is None else format_of(self.out)
+        if self.spreadsheet_safe and kind not in ("CSV", "TSV"):
+            raise ParameterError(f"--spreadsheet-safe is for CSV and TSV, and {self.out} is {kind}")
         if self.report in STANDARD_OUTPUT:
             raise ParameterError("the report needs a file: standard output is for predictions")
         for name in (self.out, self.report):
@@ -162,6 +164,7 @@ def do(job: Job, stages: Any = None) -> Outcome:
                 job.out,
                 temperatures=job.temperatures,
                 force=job.force,
+                spreadsheet_safe=job.spreadsheet_safe,
                 progress=show,
             )
     if job.report is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from isotherm.errors import FileError, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.printable import printable
+from isotherm.spreadsheet import FORMULA, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +46,7 @@ def write_predictions(
     *,
     temperatures: bool = False,
     force: bool = False,
+    spreadsheet_safe: bool = False,
     progress: Progress | None = None,
 ) -> None:
     """Write a row for each node: ``node,label,probability,margin,status,certified``.
@@ -64,6 +66,10 @@ def write_predictions(
     force : bool
         Whether a file that is there already may be replaced, and a pipe or a device written into.
         A link, a folder, a disk or a socket is left alone in any case.
+    spreadsheet_safe : bool
+        Whether texts that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get an
+        apostrophe before them, in CSV and TSV: else a spreadsheet runs them as formulas. Numbers
+        stay as they are.
     progress : callable, optional
         Called with the rows written so far and how many there are.
 
@@ -72,10 +78,12 @@ def write_predictions(
     FileError
         The file is there already, or something else in its place, or it cannot be written.
     ParameterError
-        An ending that stands for no format.
+        An ending that stands for no format, or for one that no spreadsheet runs.
     """
     name = os.fspath(path)
     kind = format_of(name)
+    if spreadsheet_safe and kind not in ("CSV", "TSV"):
+        raise ParameterError(f"{name}: only CSV and TSV can be made safe for a spreadsheet")
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
     rows = _batches(classifier, temperatures=temperatures, progress=progress)
@@ -83,7 +91,7 @@ def write_predictions(
         if kind == "Parquet":
             _write_parquet(file, rows)
         else:
-            _write_text(file, rows, kind)
+            _write_text(file, rows, kind, safe=spreadsheet_safe)
 
 
 def format_of(name: str) -> str:
@@ -185,7 +193,9 @@ def _write_parquet(file: IO[bytes], rows: Iterator[pa.RecordBatch]) -> None:
             writer.write_batch(batch)
 
 
-def _write_text(file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str) -> None:
+def _write_text(
+    file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str, *, safe: bool = False
+) -> None:
     """Lines made by joining columns of text, which are then the bytes of the file as they are."""
     import pyarrow as pa
 
@@ -204,7 +214,7 @@ def _write_text(file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str) -> N
             parts = []
             for k, column in enumerate(batch.columns):
                 parts += [delimiter] if k else []
-                parts.append(_cells(column, delimiter))
+                parts.append(_cells(column, delimiter, safe=safe))
             parts.append("\n")
         first = False
         lines = _joined(parts)
@@ -212,7 +222,7 @@ def _write_text(file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str) -> N
         file.write(memoryview(lines.buffers()[2])[: start[lines.offset + len(lines)]])
 
 
-def _cells(column: pa.Array, delimiter: str) -> pa.Array:
+def _cells(column: pa.Array, delimiter: str, *, safe: bool = False) -> pa.Array:
     """Cells of a table in text: in quotation marks where they need them, empty where absent."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -220,6 +230,10 @@ def _cells(column: pa.Array, delimiter: str) -> pa.Array:
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return pc.fill_null(pc.cast(column, pa.large_string()), "")
     column = pc.fill_null(pc.cast(column, pa.large_string()), "")
+    if safe:
+        numbers = pc.match_substring_regex(column, NUMBER)
+        formulas = pc.and_not(pc.match_substring_regex(column, FORMULA), numbers)
+        column = pc.if_else(formulas, _joined(["'", column]), column)
     special = pc.match_substring_regex(column, f'["\r\n{delimiter}]|^\\s|\\s$')
     if not pc.any(special).as_py():
         return column

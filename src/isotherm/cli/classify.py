@@ -44,6 +44,7 @@ def classify(
             "--temperatures", help="Add a column for each class.", rich_help_panel=o.OUTPUT
         ),
     ] = False,
+    spreadsheet_safe: o.SpreadsheetSafe = False,
     force: o.Force = False,
     estimate: Annotated[
         bool,
@@ -142,6 +143,7 @@ def classify(
         strict=strict,
         temperatures=temperatures,
         force=force,
+        spreadsheet_safe=spreadsheet_safe,
         model=model,
         confidence=o.parse_confidence(confidence),
         command=shlex.join(["isotherm", *sys.argv[1:]]),

@@ -228,3 +228,11 @@ Force = Annotated[
     bool,
     typer.Option("--force", help="Replace files that are there.", rich_help_panel=OUTPUT),
 ]
+SpreadsheetSafe = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet-safe",
+        help="Write an apostrophe before texts that a spreadsheet would run as a formula.",
+        rich_help_panel=OUTPUT,
+    ),
+]

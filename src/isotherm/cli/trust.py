@@ -184,6 +184,7 @@ def suggest(
             rich_help_panel=o.OUTPUT,
         ),
     ] = None,
+    spreadsheet_safe: o.SpreadsheetSafe = False,
     force: o.Force = False,
     source: o.Source = None,
     target: o.Target = None,
@@ -237,7 +238,9 @@ def suggest(
     if out is not None:
         rows = [one._asdict() for one in found]
         with written(out):
-            write_csv(Path(out), rows, found[0]._fields, force=force)
+            write_csv(
+                Path(out), rows, found[0]._fields, force=force, spreadsheet_safe=spreadsheet_safe
+            )
         console.print(f"wrote {out}", soft_wrap=True)
 
 

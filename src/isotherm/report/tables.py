@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from isotherm.files import replacing
+from isotherm.spreadsheet import as_text_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -110,16 +111,25 @@ def grouped(
 
 
 def write_csv(
-    path: Path, rows: Iterable[dict[str, Any]], columns: Sequence[str], *, force: bool = False
+    path: Path,
+    rows: Iterable[dict[str, Any]],
+    columns: Sequence[str],
+    *,
+    force: bool = False,
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write the given columns of all rows; the file is whole or not there.
 
-    By `force` a pipe or a device is written into.
+    By `force` a pipe or a device is written into; `spreadsheet_safe` as in
+    `isotherm.write_predictions`.
     """
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    for row in rows:
+        if spreadsheet_safe:
+            row = {k: as_text_cell(v) if isinstance(v, str) else v for k, v in row.items()}
+        writer.writerow(row)
     write_text(path, text.getvalue(), force=force)
 
 
