@@ -76,7 +76,9 @@ def classify(
     engine: Annotated[o.Engine, typer.Option(rich_help_panel=o.MODEL)] = o.Engine.AUTO,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, help="By default one per processor.", rich_help_panel=o.MODEL),
+        typer.Option(
+            min=1, max=1024, help="By default one per processor.", rich_help_panel=o.MODEL
+        ),
     ] = None,
     unreached: Annotated[
         o.Unreached,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from rich.text import Text
 
-NARROWEST = 20
+NARROWEST, USUAL, WIDEST = 20, 80, 10_000  # columns of a terminal
 
 
 class Console(rich.console.Console):
@@ -27,8 +27,9 @@ class Console(rich.console.Console):
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
-        if self.width < NARROWEST:  # COLUMNS=0, or a window that was closed
-            self.width = NARROWEST
+        if self.width < 1:  # COLUMNS=0: not known
+            self.width = USUAL
+        self.width = min(max(self.width, NARROWEST), WIDEST)
 
     def render_str(self, text: str, **how: Any) -> Text:
         """A text, before it is measured."""

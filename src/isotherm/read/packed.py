@@ -55,6 +55,8 @@ class Packed:
 
     def __post_init__(self) -> None:
         n = self.adjacency.shape[0]
+        if n == 0:
+            raise DatasetError("a graph without nodes")
         if self.labels.shape != (n,) or self.labels.min(initial=0) < UNKNOWN:
             raise DatasetError(
                 f"'labels' must be {n} numbers from -1 on, not an array of shape "
