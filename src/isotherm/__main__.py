@@ -45,7 +45,9 @@ def _loaded() -> Callable[[], int]:
         from isotherm.cli import run
         from isotherm.cli.signals import catch_signals, exit_code
     except (ImportError, MemoryError, OSError) as error:
-        raise SystemError(f"isotherm cannot be loaded: {error or 'not enough memory'}") from None
+        said = [line for line in str(error).splitlines() if line.strip()]  # NumPy says a page
+        why = said[-1] if said else "not enough memory"
+        raise SystemError(f"isotherm cannot be loaded: {why}") from None
     catch_signals()
 
     def run_to_the_end() -> int:

@@ -26,6 +26,8 @@ ClickException: type[Exception] = next(
 
 # How a command ends; in docs/cli.md.
 FAILED, USAGE, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
+# What libraries say where there is no room for code, or for a thread.
+NO_ROOM = ("failed to map", "annot allocate", "start new thread", "launch worker thread")
 
 app = typer.Typer(
     name="isotherm",
@@ -82,30 +84,30 @@ def run_command(command: Callable[..., Any]) -> int:
             raise
         say("error", str(error))
         return USAGE if isinstance(error, ParameterError) else FAILED
-    except (MemoryError, ImportError) as error:
-        if settings.debug:
-            raise
-        say("error", _what_is_missing(error))
-        return FAILED
     except Exception as error:
         if settings.debug:
             raise
-        say(
-            "error",
-            f"something unforeseen, {type(error).__name__}: {error}; this is a fault of isotherm. "
-            "With --debug it says where",
-        )
+        say("error", _lack(error) or _unforeseen(error))
         return FAILED
 
 
-def _what_is_missing(error: Exception) -> str:
-    """Why a part of the program, or room to work, was not to be had."""
+def _lack(error: Exception) -> str | None:
+    """What was not to be had, if it was that: memory, or a library."""
     advice = "isotherm estimate tells how much is needed, and ulimit -v what is allowed"
     if isinstance(error, MemoryError):
         return f"not enough memory; {advice}"
-    if any(word in str(error) for word in ("failed to map", "annot allocate")):
-        return f"not enough memory to load a library ({error}); {advice}"
-    return f"a library cannot be loaded: {error}; install isotherm and what it needs anew"
+    if any(word in str(error) for word in NO_ROOM):
+        return f"not enough memory ({error}); {advice}"
+    if isinstance(error, ImportError):
+        return f"a library cannot be loaded: {error}; install isotherm and what it needs anew"
+    return None
+
+
+def _unforeseen(error: Exception) -> str:
+    return (
+        f"something unforeseen, {type(error).__name__}: {error}; this is a fault of isotherm. "
+        "With --debug it says where"
+    )
 
 
 def _interrupted() -> int:
