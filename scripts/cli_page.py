@@ -22,8 +22,8 @@ This page is made from the commands by `python scripts/cli_page.py`; `--help` sa
 standard output only where that is asked for (`-o -`). On a terminal, stderr shows what is going on:
 reading, solving with the error that is still likely, writing. Anywhere else it is silent but for
 warnings and errors. `NO_COLOR` is respected. Files are written beside and then renamed: they are
-whole or not there, also after Ctrl-C, SIGTERM and SIGHUP. Control characters in names of files, nodes and
-labels are shown, `\\x1b` for an escape, never sent to a terminal.
+whole or not there, also after Ctrl-C, SIGTERM and SIGHUP. Control characters in names of files,
+nodes and labels are shown, `\\x1b` for an escape, never sent to a terminal.
 
 | exit code | |
 | --- | --- |

@@ -1,5 +1,6 @@
 """Outputs: whole or not there, and nothing but files is ever replaced."""
 
+import errno
 import os
 import signal
 import socket
@@ -100,15 +101,34 @@ def test_a_name_as_long_as_names_may_be_can_be_written(tmp_path):
     assert path.read_text() == "whole"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
+@pytest.fixture
+def read_only(monkeypatch, tmp_path):
+    """A file system on which nothing new can be made."""
+    assert tmp_path.is_dir()  # made before
+
+    def refuse(path, *_, **__):
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    opened = Path.open
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    monkeypatch.setattr(
+        Path, "open", lambda path, mode="r", *rest, **how: (
+            opened(path, mode, *rest, **how) if mode in ("r", "rb") else refuse(path)
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("read_only")
 def test_a_read_only_folder_is_said_in_one_sentence(tmp_path, fitted):
-    folder = tmp_path / "locked"
-    folder.mkdir()
-    folder.chmod(0o500)
-    with pytest.raises(FileError, match=r"cannot be written: Permission denied"):
-        write_predictions(fitted, folder / "out.csv")
-    with pytest.raises(FileError, match=r"cannot be written: Permission denied"):
-        write_predictions(fitted, folder / "new" / "out.csv")
+    for path in (tmp_path / "out.csv", tmp_path / "new" / "out.parquet"):
+        with pytest.raises(FileError, match=r"out\.\w+ cannot be written: Read-only file system"):
+            write_predictions(fitted, path)
+    pytest.importorskip("matplotlib")
+    from isotherm.reproduce import Reproduction
+
+    with pytest.raises(FileError, match="paper cannot be written: Read-only file system"):
+        Reproduction(tmp_path / "paper").make("figure1")
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- signals --------------------------------------------------------------------------------------

@@ -29,7 +29,10 @@ def main() -> None:
         code = INTERRUPTED
     except Exception as error:
         code = FAILED
-        _say(_told(error))
+        try:
+            _say(_told(error))
+        except Exception:  # not even memory to say so
+            os.write(2, b"error: not enough memory\n")
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

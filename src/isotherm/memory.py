@@ -12,6 +12,11 @@ SMALL = 1 << 26  # bytes: below this nobody asks whether they are free
 LANES = 16  # columns that are solved at once
 BYTES_PER_NODE = 40  # of a solve, whatever the number of columns
 BYTES_PER_SEED = 160  # likewise
+_ADVICE = {
+    "classes": "Merge rare classes; labels that are really numbers are for DirichletRegressor",
+    "labels": "Leave out rare labels, or fit some of them at a time",
+    "columns": "Solve for some of them at a time",
+}
 _CGROUPS = Path("/sys/fs/cgroup")
 # Of a container: its limit, what it uses, and the part of that which is a cache of files.
 _CGROUP_FILES = (
@@ -28,8 +33,8 @@ def check_room(n_nodes: int, n_columns: int, n_seeds: int = 0, *, what: str = "c
     n_nodes, n_columns : int
     n_seeds : int
         Those whose values are yet to be made.
-    what : str
-        What the columns are.
+    what : {"classes", "labels", "columns"}
+        What they are called.
 
     Raises
     ------
@@ -43,8 +48,7 @@ def check_room(n_nodes: int, n_columns: int, n_seeds: int = 0, *, what: str = "c
     fit = max(0, int(n_columns * free / needed))
     raise NotEnoughMemory(
         f"{n_columns:,} {what} on {n_nodes:,} nodes need about {size_text(needed)} of memory, and "
-        f"{size_text(free)} is free; about {fit:,} {what} would fit. Merge rare {what} or use a "
-        "smaller graph; labels that are really numbers are for DirichletRegressor"
+        f"{size_text(free)} is free; about {fit:,} {what} would fit. {_ADVICE[what]}"
     )
 
 

@@ -226,7 +226,11 @@ Verbose = Annotated[
 ]
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Replace files that are there; write into pipes and devices.", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--force",
+        help="Replace files that are there; write into pipes and devices.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 SpreadsheetSafe = Annotated[
     bool,

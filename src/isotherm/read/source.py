@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import gzip
 import io
@@ -14,11 +13,11 @@ import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from isotherm.errors import FileError, NotEnoughMemory
 from isotherm.memory import free_memory, size_text
-from isotherm.read.unpacking import UnpackLimit
+from isotherm.read.unpacking import Counted, UnpackLimit, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,8 +65,8 @@ class Source:
     def __init__(self, raw: Any, name: str, limit: UnpackLimit | None = None) -> None:
         kind = next((k for mark, k in _PACKED.items() if raw.peek(8)[:8].startswith(mark)), None)
         packed = kind is not None
-        self._raw, self._counted = raw, _Counted(raw)
-        self._stream = _unpacked(self._counted, kind) if packed else raw
+        self._raw, self._counted = raw, Counted(raw)
+        self._stream = raw if kind is None else unpacked(self._counted, kind)
         self._limit, self._is_packed, self._n_read = limit or UnpackLimit(), packed, 0
         self.name = name
         self.size = _size(raw) if name != STANDARD_INPUT else None
@@ -156,21 +155,6 @@ class Source:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-class _Counted(io.RawIOBase):
-    """A file whose bytes are counted as they are read."""
-
-    def __init__(self, raw: Any) -> None:
-        self._source, self.count = raw, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        data: bytes = self._source.read(size)
-        self.count += len(data)
-        return data
-
-
 class _Joined(io.RawIOBase):
     """Bytes that were read before, and then those still to come."""
 
@@ -251,30 +235,6 @@ def _opened(name: str) -> Iterator[Any]:
         return
     with Path(name).open("rb") as file:
         yield file
-
-
-def _unpacked(file: Any, kind: str | None) -> Any:
-    if kind == "gzip":
-        return gzip.GzipFile(fileobj=file)
-    if kind == "bzip2":
-        return bz2.BZ2File(file)
-    if kind == "xz":
-        return lzma.LZMAFile(file)
-    if kind == "zstd":
-        return _Zstd(file)
-    return file
-
-
-class _Zstd:
-    """Zstandard, by Arrow's codec, which does not tell by itself when the data end too early."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        import pyarrow as pa
-
-        self._stream = pa.CompressedInputStream(file, "zstd")
-
-    def read(self, count: int) -> bytes:
-        return bytes(self._stream.read(count))
 
 
 def _ending(name: str) -> str:

@@ -1,9 +1,14 @@
-"""How much a file may unpack to: a few bytes can be made to fill any memory."""
+"""Packed files, and how much they may unpack to: a few bytes can be made to fill any memory."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import math
 from dataclasses import dataclass
+from typing import IO, Any
 
 from isotherm.errors import FileError, ParameterError
 from isotherm.memory import size_text
@@ -65,3 +70,41 @@ class UnpackLimit:
             f"it, allow more with --unpack-limit (unpack_limit, now {size_text(self.size)}) and "
             f"--unpack-ratio (unpack_ratio, now {self.ratio:g})"
         )
+
+
+class Counted(io.RawIOBase):
+    """A file whose bytes are counted as they are read."""
+
+    def __init__(self, raw: Any) -> None:
+        self._source, self.count = raw, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._source.read(size)
+        self.count += len(data)
+        return data
+
+
+def unpacked(file: Any, kind: str) -> Any:
+    """A stream of what is packed in a file, by gzip, bzip2, xz or Zstandard."""
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=file)
+    if kind == "bzip2":
+        return bz2.BZ2File(file)
+    if kind == "xz":
+        return lzma.LZMAFile(file)
+    return _Zstd(file)
+
+
+class _Zstd:
+    """Zstandard, by Arrow's codec, which does not tell by itself when the data end too early."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow as pa
+
+        self._stream = pa.CompressedInputStream(file, "zstd")
+
+    def read(self, count: int) -> bytes:
+        return bytes(self._stream.read(count))
