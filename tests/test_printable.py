@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import subprocess
 import sys
 
 import pytest
@@ -129,3 +130,17 @@ def test_a_command_prints_no_escape_of_a_file_name_or_a_node(tmp_path):
         sent = result.stdout + result.stderr
         assert printable(sent) == sent, arguments
         assert "unforeseen" not in sent
+
+
+@pytest.mark.parametrize(("verbose", "shown"), [(0, ["odd"]), (1, ["fine", "odd"])])
+def test_what_is_logged_is_shown_as_far_as_asked_for(verbose, shown):
+    code = (
+        "import logging; from isotherm.cli.classify import listen\n"
+        f"listen(verbose={verbose})\n"
+        "logger = logging.getLogger('isotherm.solvers.attempt')\n"
+        "logger.setLevel(logging.DEBUG)\n"  # as where progress is drawn
+        "logger.debug('step'); logger.info('fine'); logger.warning('odd\\x1b')\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert [line.split()[1].removesuffix("\\x1b") for line in run.stderr.splitlines()] == shown
+    assert "\x1b" not in run.stderr

@@ -174,9 +174,10 @@ class _Formatter(logging.Formatter):
 def listen(*, quiet: bool = False, verbose: int = 0) -> None:
     """Say as much as was asked for: warnings, and what the library logs."""
     show_warnings(quiet=quiet)
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     handler = logging.StreamHandler()
+    handler.setLevel(level)  # not the logger's alone: what draws progress listens to every step
     handler.setFormatter(_Formatter("%(name)s: %(message)s"))
     logger = logging.getLogger("isotherm")
     logger.addHandler(handler)
-    if verbose:
-        logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+    logger.setLevel(level)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from rich.text import Text
 
-NARROWEST, USUAL, WIDEST = 20, 80, 10_000  # columns of a terminal
+NARROWEST, USUAL, WIDEST = 20, 80, 500  # columns of a terminal
 
 
 class Console(rich.console.Console):
