@@ -137,8 +137,8 @@ def find_layout(
         at = next((at for at, line in body if len(line) > longest), None)
         if at is not None:
             raise FileError(
-                f"{name}, line {at + 1}: a cell of more than {longest >> 10} KiB. Is another "
-                "delimiter meant, or a quotation mark not closed?"
+                f"{name}, line {at + 1}: a cell of more than {longest >> 10} KiB. Is this the "
+                "right delimiter, and is every quotation mark closed?"
             )
         raise FileError(f"{name} has no rows")
     first, cells = rows[0]
