@@ -54,7 +54,7 @@ def test_threads_are_what_the_variable_says_if_it_makes_sense(monkeypatch, value
     assert n_threads() == (usual if expected is None else expected)
 
 
-@pytest.mark.parametrize("threads", [0, -1, 10**9, True, 1.5])
+@pytest.mark.parametrize("threads", [1025, 10**9, 10**30])
 def test_more_threads_than_can_be_are_refused(threads):
     with pytest.raises(ParameterError, match="whole number from 1 to 1024"):
         NativeEngine(threads=threads)
