@@ -22,7 +22,8 @@ This page is made from the commands by `python scripts/cli_page.py`; `--help` sa
 standard output only where that is asked for (`-o -`). On a terminal, stderr shows what is going on:
 reading, solving with the error that is still likely, writing. Anywhere else it is silent but for
 warnings and errors. `NO_COLOR` is respected. Files are written beside and then renamed: they are
-whole or not there, also after Ctrl-C.
+whole or not there, also after Ctrl-C, SIGTERM and SIGHUP. Control characters in names of files,
+nodes and labels are shown, `\\x1b` for an escape, never sent to a terminal.
 
 | exit code | |
 | --- | --- |
@@ -30,7 +31,13 @@ whole or not there, also after Ctrl-C.
 | 1 | failed; one line on stderr says why |
 | 2 | wrong usage: an option, or what it names, that is not there |
 | 3 | done, but the temperatures could not be proven to `--tol` |
-| 130 | interrupted |
+| 129, 130, 143 | ended by SIGHUP, interrupted (Ctrl-C), ended by SIGTERM |
+
+| variable | |
+| --- | --- |
+| `OMP_NUM_THREADS` | threads, up to 1024; anything that is no number from 1 on is not looked at |
+| `ISOTHERM_DATA` | folder of [data sets](datasets.md) |
+| `NO_COLOR`, `COLUMNS` | no colours; width of the terminal |
 
 Before a command:
 

@@ -12,6 +12,9 @@ ROOT = Path(isotherm.__file__).parent
 # A module imports only from those above it (`__init__` and `__main__` stand outside).
 ORDER = [
     "errors",
+    "printable",
+    "spreadsheet",
+    "memory",
     "rounding",
     "compiled",
     "files",

@@ -253,11 +253,13 @@ def test_one_class_and_odd_labels_are_pointed_out(here):
 
 
 def test_too_many_classes_for_the_memory_are_refused(here, monkeypatch):
-    from isotherm import LabelError, job
+    from isotherm import NotEnoughMemory, job, memory
 
     monkeypatch.chdir(here.folder)
-    monkeypatch.setattr(job, "free_memory", lambda: 300)
-    with pytest.raises(LabelError, match=r"2 classes on 10 nodes .* is 'label' of labels\.csv"):
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 300)
+    message = r"2 classes on 10 nodes .* Is 'label' of labels\.csv the label"
+    with pytest.raises(NotEnoughMemory, match=message):
         job.do(job.Job("edges.csv", "labels.csv"))
 
 

@@ -129,3 +129,45 @@ def test_a_place_where_nothing_can_be_written(fitted, tmp_path):
 def test_standard_output(fitted, capfdbinary):
     write_predictions(fitted, "-")
     assert capfdbinary.readouterr().out.startswith(b"node,label,probability")
+
+
+# --- spreadsheets ---------------------------------------------------------------------------------
+
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\ttab", "\rreturn"]
+
+
+@pytest.fixture(scope="module")
+def formulas():
+    graph = Graph.from_edges([*FORMULAS, "-5", "+1.5e3", "a=b"], [*FORMULAS[1:], "-5", "+1.5e3",
+                                                               "a=b", "end"])  # fmt: skip
+    return DirichletClassifier().fit(graph, {FORMULAS[0]: "=cold", "end": "-1.5"})
+
+
+@pytest.mark.parametrize(("ending", "delimiter"), [(".csv", ","), (".tsv", "\t")])
+def test_cells_that_a_spreadsheet_would_run_are_text_where_that_is_asked_for(
+    formulas, tmp_path, ending, delimiter
+):
+    write_predictions(formulas, tmp_path / f"plain{ending}")
+    write_predictions(formulas, tmp_path / f"safe{ending}", spreadsheet_safe=True)
+    plain, safe = (read_text(tmp_path / f"{name}{ending}", delimiter) for name in ("plain", "safe"))
+    changed = {one["node"]: other["node"] for one, other in zip(plain, safe, strict=True)}
+    assert changed == {text: "'" + text for text in FORMULAS} | {
+        text: text
+        for text in ("-5", "+1.5e3", "a=b", "end")  # harmless as they are
+    }
+    assert {row["label"] for row in safe} <= {"'=cold", "-1.5"}
+    for one, other in zip(plain, safe, strict=True):
+        assert one["margin"] == other["margin"]
+
+
+def test_only_tables_of_text_are_made_safe_for_spreadsheets(formulas, tmp_path):
+    with pytest.raises(ParameterError, match="only CSV and TSV"):
+        write_predictions(formulas, tmp_path / "out.parquet", spreadsheet_safe=True)
+
+
+def test_suggestions_are_made_safe_likewise(tmp_path):
+    from isotherm.report.tables import write_csv
+
+    rows = [{"node": "=1", "doubt": -0.5}, {"node": "-1", "doubt": 1}, {"node": "-1\n", "doubt": 1}]
+    write_csv(tmp_path / "s.csv", rows, ["node", "doubt"], spreadsheet_safe=True)
+    assert (tmp_path / "s.csv").read_text() == "node,doubt\n'=1,-0.5\n-1,1\n\"'-1\n\",1\n"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from isotherm.errors import IsothermWarning as IsothermWarning
     from isotherm.errors import LabelError as LabelError
     from isotherm.errors import NotConverged as NotConverged
+    from isotherm.errors import NotEnoughMemory as NotEnoughMemory
     from isotherm.errors import ParameterError as ParameterError
     from isotherm.errors import UnknownNode as UnknownNode
     from isotherm.graph import Graph as Graph
@@ -56,6 +57,7 @@ _HOME = {
     "MultiLabelDirichletClassifier": "classifier",
     "NativeEngine": "engines.native",
     "NotConverged": "errors",
+    "NotEnoughMemory": "errors",
     "ParameterError": "errors",
     "Solution": "solvers",
     "Sweeps": "solvers",

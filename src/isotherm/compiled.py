@@ -24,25 +24,33 @@ def _load() -> Any:
 
 core = _load()
 MOST_NODES = 2**31 - 2  # the core numbers nodes by 32 bits
+MOST_THREADS = 1024
 
 
 def n_threads(threads: int | None = None) -> int:
     """How many threads to use: as asked, else ``OMP_NUM_THREADS``, else one per processor.
 
-    Processors this process may not use (affinity, the quota of a container) do not count.
+    Processors this process may not use (affinity, the quota of a container) do not count. A
+    variable that is no number ≥ 1 is not looked at; one above 1024 counts as 1024.
 
     Raises
     ------
     ParameterError
-        If `threads` is not a whole number ≥ 1.
+        If `threads` is not a whole number from 1 to 1024.
     """
     if threads is not None:
-        if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-            raise ParameterError(f"threads must be a whole number ≥ 1 or None, got {threads!r}")
+        whole = isinstance(threads, int) and not isinstance(threads, bool)
+        if not whole or not 1 <= threads <= MOST_THREADS:
+            raise ParameterError(
+                f"threads must be a whole number from 1 to {MOST_THREADS} or None, got {threads!r}"
+            )
         return threads
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if asked.isdecimal() and int(asked) > 0:
-        return int(asked)
+    if asked.isdecimal():
+        digits = len(str(MOST_THREADS))
+        wanted = MOST_THREADS if len(asked.lstrip("0")) > digits else int(asked[-digits:])
+        if wanted > 0:
+            return min(wanted, MOST_THREADS)
     usable = getattr(os, "sched_getaffinity", None)
     found = len(usable(0)) if usable else os.cpu_count() or 1
     return max(1, min(found, _quota()))

@@ -39,6 +39,10 @@ class ParameterError(IsothermError, ValueError):
         return cls(f"unknown {kind} {name!r}; choose one of: {', '.join(map(repr, known))}")
 
 
+class NotEnoughMemory(IsothermError, MemoryError):
+    """The work would take more memory than is free; it was not begun."""
+
+
 class DatasetError(IsothermError, OSError):
     """A data set cannot be had: not downloaded, not what was recorded, not well-formed."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.graph.texts import TextNumbers
-from isotherm.job import current_memory
+from isotherm.memory import LANES, current_memory, memory_of_solve
 from isotherm.read.load import choose_edge_columns, gather_labels, load_graph, open_table
 from isotherm.read.source import open_source
 from isotherm.trust.choose import LEAKS
@@ -34,7 +34,6 @@ ROWS = 1 << 13  # in which a node counts but once
 SMALL = PIECES * PIECE  # a file no larger is read in full
 CLASSES = 10  # where no labels are given
 STEPS = 16  # of a solve on a graph that is neither easy nor hard
-WIDTH = 16  # columns solved at once
 LOOSER = 0.8  # of the time of a solve, if no more than a tolerance of 1e-3 is asked for
 TRIAL = (20_000, 200_000)  # nodes and edges of the graph on which this machine is timed
 FAR_MEMORY = 2.0  # how much slower a step is, per entry, where the vectors fit no cache
@@ -117,8 +116,8 @@ def _time_of_sample(job: Job, entries: int, labels: int, steps: float, solve: fl
     """Seconds to leave seeds out, to tell what scores are worth or to choose by them."""
     chosen = "auto" in (job.model.get("decision"), job.model.get("leak"))
     columns = columns_of_sample(entries, labels, LARGE_CHOICE if chosen else LARGE)
-    blocks = -(-(columns + 1) // WIDTH)
-    once = _time_of_step(WIDTH - 1) * blocks * steps if columns else LOOSER * solve
+    blocks = -(-(columns + 1) // LANES)
+    once = _time_of_step(LANES - 1) * blocks * steps if columns else LOOSER * solve
     if not chosen:
         return once
     return (len(LEAKS) if job.model.get("leak") == "auto" else 1) * (once + solve)
@@ -131,9 +130,7 @@ def memory_of(counts: Counts, classes: int, labels: int = 0) -> int:
     names = counts.name_bytes + 8 * n
     building = (8 + weight) * rows + (4 + weight) * 2 * rows + 24 * n + names
     graph = (4 + weight) * 2 * rows + 16 * n + names
-    lanes = min(classes + 1, WIDTH)
-    vectors = 4 * classes + 4 * (classes + 1) + 4 * lanes + 2 * WIDTH * (lanes > 8) + 2 * lanes
-    solving = graph + n * (vectors + 40) + 250 * labels
+    solving = graph + memory_of_solve(n, classes, labels)
     return max(building, solving)
 
 
@@ -141,7 +138,7 @@ def count_edges(
     path: str, columns: Mapping[str, str | None], said: Said, *, small: int = SMALL
 ) -> Counts:
     """Count what a file of edges has, or estimate it where the file is larger than `small`."""
-    with open_source(path) as source:
+    with open_source(path, said.unpacking) as source:
         tabular = source.format in ("text", "Parquet", "Arrow", "Arrow stream")
         if tabular:
             return _count_table(source, columns, said, small)

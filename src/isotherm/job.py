@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import mmap
 import platform
-import sys
 import time
 import warnings
 from contextlib import contextmanager, nullcontext
@@ -13,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotherm.errors import IsothermWarning, LabelError, ParameterError
-from isotherm.files import written
+from isotherm.errors import IsothermWarning, NotEnoughMemory, ParameterError
+from isotherm.files import check_output, written
+from isotherm.memory import peak_memory
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.record import Reading, Said
-from isotherm.write import check_absent, format_of, write_predictions
+from isotherm.write import STANDARD_OUTPUT, format_of, write_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
 
-BYTES_PER_TEMPERATURE = 16  # of a node and a class, in all vectors of a solve
 PACKAGES = ("isotherm", "numpy", "scipy", "scikit-learn", "pyarrow")
 
 
@@ -43,7 +41,7 @@ class Job:
     edge_columns, label_columns : dict
         See `load_graph` and `load_labels`.
     said_of_edges, said_of_labels : Said
-    strict, temperatures, force : bool
+    strict, temperatures, force, spreadsheet_safe : bool
         See `isotherm.read_labels` and `isotherm.write_predictions`.
     model : dict
         Parameters of the classifier.
@@ -65,6 +63,7 @@ class Job:
     strict: bool = False
     temperatures: bool = False
     force: bool = False
+    spreadsheet_safe: bool = False
     model: dict[str, Any] = field(default_factory=dict)
     confidence: float | str | None = None
     command: str = ""
@@ -77,15 +76,18 @@ class Job:
         FileError, ParameterError
             A file that is in the way, or whose ending stands for no format.
         """
-        if self.out is not None:
-            format_of(self.out)
-            check_absent(self.out, force=self.force)
-        if self.report is not None:
-            check_absent(self.report, force=self.force)
-        if self.report == "-":
+        kind = "CSV" if self.out is None else format_of(self.out)
+        if self.spreadsheet_safe and kind not in ("CSV", "TSV"):
+            raise ParameterError(f"--spreadsheet-safe is for CSV and TSV, and {self.out} is {kind}")
+        if self.report in STANDARD_OUTPUT:
             raise ParameterError("the report needs a file: standard output is for predictions")
+        for name in (self.out, self.report):
+            if name is not None and name not in STANDARD_OUTPUT:
+                check_output(Path(name), force=self.force)
         read = {_same(name) for name in (self.edges, self.labels) if name != "-"}
-        written = [_same(name) for name in (self.out, self.report) if name not in (None, "-")]
+        written = [
+            _same(name) for name in (self.out, self.report) if name not in (None, *STANDARD_OUTPUT)
+        ]
         if len(set(written)) < len(written):
             raise ParameterError("predictions and report need two different files")
         if read & set(written):
@@ -162,6 +164,7 @@ def do(job: Job, stages: Any = None) -> Outcome:
                 job.out,
                 temperatures=job.temperatures,
                 force=job.force,
+                spreadsheet_safe=job.spreadsheet_safe,
                 progress=show,
             )
     if job.report is not None:
@@ -196,12 +199,17 @@ def label(job: Job, stages: Any) -> Outcome:
         _warn(sentence)
     if len(set(labels.values())) == 1:
         _warn(f"there is but one class, {next(iter(labels.values()))!r}: every node gets it")
-    _check_room(graph.n_nodes, len(set(labels.values())), labels_read)
     from isotherm.classifier import DirichletClassifier  # slow to load, and not needed so far
 
     with clock("solving"), stages.solving():
         classifier = DirichletClassifier(**job.model)
-        converged = _fits(classifier, graph, labels, confidence)
+        try:
+            converged = _fits(classifier, graph, labels, confidence)
+        except NotEnoughMemory as error:
+            column = labels_read.columns[:2][-1]  # a data set has no column of nodes
+            raise NotEnoughMemory(
+                f"{error}. Is {column!r} of {labels_read.name} the label?"
+            ) from None
     return Outcome(graph, classifier, edges, labels_read, clock.seconds, converged)
 
 
@@ -239,7 +247,7 @@ def write_report(path: str, job: Job, outcome: Outcome) -> None:
         )
     )
     with written(path):
-        write_text(Path(path), page)
+        write_text(Path(path), page, force=job.force)
 
 
 def checksum(name: str) -> str:
@@ -255,44 +263,6 @@ def versions() -> dict[str, str]:
     from importlib.metadata import version
 
     return {"Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
-
-
-def peak_memory() -> int:
-    """The most bytes that this process has had; 0 where the system does not tell."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
-
-
-def current_memory() -> int:
-    """The bytes that this process has now; at its peak, where the system tells no more."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return peak_memory()
-    return pages * mmap.PAGESIZE
-
-
-def _check_room(n_nodes: int, n_classes: int, labels: Reading) -> None:
-    """Raise LabelError where temperatures of so many classes cannot fit into memory."""
-    needed, free = n_nodes * n_classes * BYTES_PER_TEMPERATURE, free_memory()
-    if free is not None and needed > free:
-        raise LabelError(
-            f"{n_classes:,} classes on {n_nodes:,} nodes take about {needed / 2**30:.0f} GiB, and "
-            f"{free / 2**30:.0f} GiB are free; is {labels.columns[1]!r} of {labels.name} the label?"
-        )
-
-
-def free_memory() -> int | None:
-    """The bytes that are still to be had; None where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(1024 * int(s.split()[1]) for s in lines if s.startswith("MemAvailable"))
-    except (OSError, ValueError, IndexError, StopIteration):
-        return None
 
 
 def _fits(

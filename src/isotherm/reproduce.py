@@ -23,6 +23,7 @@ from isotherm.experiments import (
 from isotherm.experiments.paper import TABLE1
 from isotherm.experiments.protocol import cells_of, run_cells
 from isotherm.experiments.store import Store
+from isotherm.files import written
 from isotherm.report import figures, paper_tables
 from isotherm.report.page import page, picture, section
 from isotherm.report.tables import write_csv, write_text
@@ -64,10 +65,11 @@ class Reproduction:
         unknown = [part for part in parts if part not in PARTS]
         if unknown:
             raise ParameterError.unknown("part of the paper", unknown[0], PARTS)
-        for part in parts or PARTS:
-            shown = PARTS[part](self)
-            write_text(self.out / "sections" / f"{part}.html", shown)
-        return self._page()
+        with written(str(self.out)):
+            for part in parts or PARTS:
+                shown = PARTS[part](self)
+                write_text(self.out / "sections" / f"{part}.html", shown)
+            return self._page()
 
     def _page(self) -> Path:
         made = [self.out / "sections" / f"{part}.html" for part in PARTS]

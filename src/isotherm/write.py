@@ -13,7 +13,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.errors import FileError, ParameterError
-from isotherm.files import replacing, written
+from isotherm.files import check_output, replacing, written
+from isotherm.printable import printable
+from isotherm.spreadsheet import FORMULA, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 ROWS = 1 << 17  # written at once
 DIGITS = 6  # after the point
 DIGITS_OF_PROBABILITY = 4
-STANDARD_OUTPUT = "-"
+STANDARD_OUTPUT = ("-", "/dev/stdout")
 FORMATS = {
     ".csv": "CSV",
     ".tsv": "TSV",
@@ -44,6 +46,7 @@ def write_predictions(
     *,
     temperatures: bool = False,
     force: bool = False,
+    spreadsheet_safe: bool = False,
     progress: Progress | None = None,
 ) -> None:
     """Write a row for each node: ``node,label,probability,margin,status,certified``.
@@ -57,30 +60,38 @@ def write_predictions(
         Fitted.
     path : str or Path
         By its ending CSV, TSV, Parquet or JSON lines (``.jsonl``); text may be packed (``.gz``).
-        ``-`` is CSV on standard output.
+        ``-`` (and ``/dev/stdout``) is CSV on standard output.
     temperatures : bool
         Whether to add a column ``temperature_…`` for each class.
     force : bool
-        Whether a file that is there already may be replaced.
+        Whether a file that is there already may be replaced, and a pipe or a device written into.
+        A link, a folder, a disk or a socket is left alone in any case.
+    spreadsheet_safe : bool
+        Whether texts that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get an
+        apostrophe before them, in CSV and TSV: else a spreadsheet runs them as formulas. Numbers
+        stay as they are.
     progress : callable, optional
         Called with the rows written so far and how many there are.
 
     Raises
     ------
     FileError
-        The file is there already, or cannot be written.
+        The file is there already, or something else in its place, or it cannot be written.
     ParameterError
-        An ending that stands for no format.
+        An ending that stands for no format, or for one that no spreadsheet runs.
     """
     name = os.fspath(path)
     kind = format_of(name)
-    check_absent(name, force=force)
+    if spreadsheet_safe and kind not in ("CSV", "TSV"):
+        raise ParameterError(f"{name}: only CSV and TSV can be made safe for a spreadsheet")
+    if name not in STANDARD_OUTPUT:
+        check_output(Path(name), force=force)
     rows = _batches(classifier, temperatures=temperatures, progress=progress)
-    with _opened(name) as file:
+    with _opened(name, force=force) as file:
         if kind == "Parquet":
             _write_parquet(file, rows)
         else:
-            _write_text(file, rows, kind)
+            _write_text(file, rows, kind, safe=spreadsheet_safe)
 
 
 def format_of(name: str) -> str:
@@ -91,7 +102,7 @@ def format_of(name: str) -> str:
     ParameterError
         If it asks for none that is known.
     """
-    if name == STANDARD_OUTPUT:
+    if name in STANDARD_OUTPUT:
         return "CSV"
     path = Path(name.lower())
     packed = path.suffix == ".gz"
@@ -102,26 +113,34 @@ def format_of(name: str) -> str:
     return kind
 
 
-def check_absent(name: str, *, force: bool) -> None:
-    """Raise FileError if a file is there that must not be replaced."""
-    if name != STANDARD_OUTPUT and not force and Path(name).exists():
-        raise FileError(f"{name} exists already; it is replaced only with --force (force=True)")
-
-
 @contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
-    if name == STANDARD_OUTPUT:
+def _opened(name: str, *, force: bool) -> Iterator[IO[bytes]]:
+    if name in STANDARD_OUTPUT:
         if sys.stdout is None:
             raise FileError("there is no standard output to write to")
+        if sys.stdout.isatty():
+            yield _Shown(sys.stdout)  # type: ignore[misc]
+            sys.stdout.flush()
+            return
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with written(name), replacing(Path(name)) as file:
+    with written(name), replacing(Path(name), force=force) as file:
         if not name.lower().endswith(".gz"):
             yield file
             return
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
             yield packed  # type: ignore[misc]
+
+
+class _Shown:
+    """A terminal, on which control characters are shown; who reads a pipe gets them as they are."""
+
+    def __init__(self, terminal: IO[str]) -> None:
+        self._terminal = terminal
+
+    def write(self, data: bytes) -> None:
+        self._terminal.write(printable(bytes(data).decode(errors="backslashreplace")))
 
 
 def _batches(
@@ -174,7 +193,9 @@ def _write_parquet(file: IO[bytes], rows: Iterator[pa.RecordBatch]) -> None:
             writer.write_batch(batch)
 
 
-def _write_text(file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str) -> None:
+def _write_text(
+    file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str, *, safe: bool = False
+) -> None:
     """Lines made by joining columns of text, which are then the bytes of the file as they are."""
     import pyarrow as pa
 
@@ -193,7 +214,7 @@ def _write_text(file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str) -> N
             parts = []
             for k, column in enumerate(batch.columns):
                 parts += [delimiter] if k else []
-                parts.append(_cells(column, delimiter))
+                parts.append(_cells(column, delimiter, safe=safe))
             parts.append("\n")
         first = False
         lines = _joined(parts)
@@ -201,7 +222,7 @@ def _write_text(file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str) -> N
         file.write(memoryview(lines.buffers()[2])[: start[lines.offset + len(lines)]])
 
 
-def _cells(column: pa.Array, delimiter: str) -> pa.Array:
+def _cells(column: pa.Array, delimiter: str, *, safe: bool = False) -> pa.Array:
     """Cells of a table in text: in quotation marks where they need them, empty where absent."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -209,6 +230,10 @@ def _cells(column: pa.Array, delimiter: str) -> pa.Array:
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return pc.fill_null(pc.cast(column, pa.large_string()), "")
     column = pc.fill_null(pc.cast(column, pa.large_string()), "")
+    if safe:
+        numbers = pc.match_substring_regex(column, NUMBER)
+        formulas = pc.and_not(pc.match_substring_regex(column, FORMULA), numbers)
+        column = pc.if_else(formulas, _joined(["'", column]), column)
     special = pc.match_substring_regex(column, f'["\r\n{delimiter}]|^\\s|\\s$')
     if not pc.any(special).as_py():
         return column

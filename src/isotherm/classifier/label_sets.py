@@ -11,6 +11,7 @@ from scipy import sparse
 from isotherm.errors import LabelError
 from isotherm.graph.nodes import as_column, is_missing, list_to_column
 from isotherm.labels import UNKNOWN, as_mapping, locate, number_classes
+from isotherm.memory import check_room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +58,8 @@ def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
 def read_indicator(indicator: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which rows are known, and which entries are 1; for rows of 0 and 1, −1 or NaN if unknown."""
     if sparse.issparse(indicator):
+        n, n_labels = indicator.shape
+        check_room(n, n_labels, n, what="labels")
         indicator = indicator.toarray()
     try:
         values = np.asarray(indicator, dtype=np.float64)
@@ -123,6 +126,7 @@ def _from_sets(labels: Any, graph: Graph) -> _Seeds:
         row = rows[int(np.flatnonzero(numbers == UNKNOWN)[0])]
         node = graph.names[[seeds[row]]].tolist()[0]
         raise LabelError(f"the labels of node {node!r} hold -1, None or NaN, which is no label")
+    check_room(graph.n_nodes, len(classes), len(seeds), what="labels")
     has = np.zeros((len(seeds), len(classes)), dtype=bool)
     has[rows, numbers] = True
     return seeds, has, classes

@@ -24,6 +24,7 @@ from isotherm.errors import IsothermError, LabelError, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import list_to_column
 from isotherm.labels import UNKNOWN, as_mapping, encode_labels, locate, number_classes
+from isotherm.memory import check_room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,6 +128,7 @@ def _known(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[Any], N
         return _distributions(*locate(labels, graph), graph)
     codes, classes = encode_labels(labels, graph)
     nodes = np.flatnonzero(codes != UNKNOWN)
+    check_room(graph.n_nodes, len(classes), len(nodes))
     # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
     return nodes, np.equal.outer(codes[nodes], np.arange(len(classes))), classes
 
@@ -151,6 +153,7 @@ def _distributions(
     row_of, labels, shares = zip(*entries, strict=True) if entries else ((), (), ())
     numbers, classes = number_classes(list_to_column(list(labels)))
     known = numbers != UNKNOWN
+    check_room(graph.n_nodes, len(classes), len(nodes))
     Y = np.zeros((len(nodes), len(classes)))
     try:
         share_of = np.array(shares, dtype=np.float64)

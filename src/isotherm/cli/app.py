@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from isotherm.cli.console import Console
+from isotherm.cli.signals import exit_code
 from isotherm.errors import IsothermError, ParameterError
+from isotherm.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +26,8 @@ ClickException: type[Exception] = next(
 
 # How a command ends; in docs/cli.md.
 FAILED, USAGE, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
+# What libraries say where there is no room for code, or for a thread.
+NO_ROOM = ("failed to map", "annot allocate", "start new thread", "launch worker thread")
 
 app = typer.Typer(
     name="isotherm",
@@ -45,8 +50,9 @@ settings = Settings()
 def say(kind: str, message: str) -> None:
     """An error or a warning: one paragraph on stderr."""
     style = {"error": "bold red", "warning": "bold yellow"}.get(kind, "")
-    text = Text.assemble((f"{kind}:", style), f" {message}")
-    Console(stderr=True).print(text, soft_wrap=True)
+    text = Text.assemble((f"{kind}:", style), f" {printable(message)}")
+    with suppress(OSError):  # a terminal that was closed
+        Console(stderr=True).print(text, soft_wrap=True)
 
 
 def show_warnings(*, quiet: bool) -> None:
@@ -78,28 +84,42 @@ def run_command(command: Callable[..., Any]) -> int:
             raise
         say("error", str(error))
         return USAGE if isinstance(error, ParameterError) else FAILED
-    except MemoryError:
-        if settings.debug:
-            raise
-        say("error", "not enough memory; isotherm estimate tells how much is needed")
-        return FAILED
     except Exception as error:
         if settings.debug:
             raise
-        say(
-            "error",
-            f"something unforeseen, {type(error).__name__}: {error}; this is a fault of isotherm. "
-            "With --debug it says where",
-        )
+        say("error", _lack(error) or _unforeseen(error))
         return FAILED
 
 
+def _lack(error: Exception) -> str | None:
+    """What was not to be had, if it was that: memory, or a library."""
+    advice = "isotherm estimate tells how much is needed, and ulimit -v what is allowed"
+    if isinstance(error, MemoryError):
+        return f"not enough memory; {advice}"
+    if any(word in str(error) for word in NO_ROOM):
+        return f"not enough memory ({error}); {advice}"
+    if isinstance(error, ImportError):
+        return f"a library cannot be loaded: {error}; install isotherm and what it needs anew"
+    return None
+
+
+def _unforeseen(error: Exception) -> str:
+    return (
+        f"something unforeseen, {type(error).__name__}: {error}; this is a fault of isotherm. "
+        "With --debug it says where"
+    )
+
+
 def _interrupted() -> int:
-    say("error", "interrupted; no file was left half written")
-    return INTERRUPTED
+    code = exit_code()
+    said = "interrupted" if code is None else "ended by a signal"
+    say("error", f"{said}; no file was left half written")
+    return code or INTERRUPTED
 
 
 def _show_usage(error: Any) -> None:
+    said = printable(error.format_message())
+    error.format_message = lambda: said
     try:
         from typer.rich_utils import rich_format_error
     except ImportError:

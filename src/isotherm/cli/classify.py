@@ -9,11 +9,12 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from isotherm.cli import options as o
 from isotherm.cli.app import NOT_CONVERGED, app, show_warnings
+from isotherm.cli.console import Console
 from isotherm.cli.progress import Stages
+from isotherm.printable import printable
 
 
 @app.command()
@@ -43,6 +44,7 @@ def classify(
             "--temperatures", help="Add a column for each class.", rich_help_panel=o.OUTPUT
         ),
     ] = False,
+    spreadsheet_safe: o.SpreadsheetSafe = False,
     force: o.Force = False,
     estimate: Annotated[
         bool,
@@ -74,7 +76,9 @@ def classify(
     engine: Annotated[o.Engine, typer.Option(rich_help_panel=o.MODEL)] = o.Engine.AUTO,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, help="By default one per processor.", rich_help_panel=o.MODEL),
+        typer.Option(
+            min=1, max=1024, help="By default one per processor.", rich_help_panel=o.MODEL
+        ),
     ] = None,
     unreached: Annotated[
         o.Unreached,
@@ -94,6 +98,8 @@ def classify(
     label_header: o.LabelHeader = None,
     strict: o.Strict = False,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
 ) -> None:
@@ -112,6 +118,7 @@ def classify(
     listen(quiet=quiet, verbose=verbose)
     from isotherm.job import Job, do
     from isotherm.read.record import Said
+    from isotherm.read.unpacking import UnpackLimit
     from isotherm.report.terminal import outcome_lines
 
     model: dict[str, Any] = {
@@ -123,6 +130,7 @@ def classify(
         "engine": engine.value,
         "unreached": unreached.value,
     }
+    limit = UnpackLimit(unpack_limit, unpack_ratio)
     job = Job(
         edges,
         labels,
@@ -130,11 +138,14 @@ def classify(
         report,
         edge_columns={"source": source, "target": target, "weight": weight},
         label_columns={"node": node, "label": label, "weight": label_weight},
-        said_of_edges=Said(delimiter, header, comment, encoding, on_error.value),
-        said_of_labels=Said(label_delimiter, label_header, comment, encoding, on_error.value),
+        said_of_edges=Said(delimiter, header, comment, encoding, on_error.value, limit),
+        said_of_labels=Said(
+            label_delimiter, label_header, comment, encoding, on_error.value, limit
+        ),
         strict=strict,
         temperatures=temperatures,
         force=force,
+        spreadsheet_safe=spreadsheet_safe,
         model=model,
         confidence=o.parse_confidence(confidence),
         command=shlex.join(["isotherm", *sys.argv[1:]]),
@@ -143,24 +154,30 @@ def classify(
         from isotherm.estimate import estimate_job
         from isotherm.report.terminal import estimate_lines
 
-        Console().print("\n".join(estimate_lines(estimate_job(job))), highlight=False)
+        Console().print("\n".join(estimate_lines(estimate_job(job))))
         return
     with Stages(quiet=quiet) as stages:
         outcome = do(job, stages)
     if stages.is_shown or (verbose and not quiet):
-        Console(stderr=True).print(
-            "\n".join(outcome_lines(outcome, out, report)), highlight=False, soft_wrap=True
-        )
+        Console(stderr=True).print("\n".join(outcome_lines(outcome, out, report)), soft_wrap=True)
     if not outcome.converged:
         raise typer.Exit(NOT_CONVERGED)
 
 
-def listen(*, quiet: bool, verbose: int) -> None:
+class _Formatter(logging.Formatter):
+    """What the library logs, harmless for a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+def listen(*, quiet: bool = False, verbose: int = 0) -> None:
     """Say as much as was asked for: warnings, and what the library logs."""
     show_warnings(quiet=quiet)
-    if verbose:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-        logger = logging.getLogger("isotherm")
-        logger.addHandler(handler)
-        logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    handler = logging.StreamHandler()
+    handler.setLevel(level)  # not the logger's alone: what draws progress listens to every step
+    handler.setFormatter(_Formatter("%(name)s: %(message)s"))
+    logger = logging.getLogger("isotherm")
+    logger.addHandler(handler)
+    logger.setLevel(level)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from isotherm.cli.app import app
+from isotherm.cli.console import Console
 from isotherm.cli.progress import progress_bar
 
 commands = typer.Typer(no_args_is_help=True, help="Graphs with known labels, by name.")
@@ -43,7 +43,7 @@ def fetch(name: Name, data: Data = None) -> None:
 
     with progress_bar() as progress:
         path = fetch_dataset(name, data, progress=progress)
-    Console().print(f"{path}", highlight=False, soft_wrap=True)
+    Console().print(f"{path}", soft_wrap=True)
 
 
 @commands.command()
@@ -54,4 +54,4 @@ def info(name: Name, data: Data = None) -> None:
 
     record = describe(name, data)
     found = load_dataset(name, data) if record.is_here else None
-    Console().print(dataset_lines(record, found), highlight=False, soft_wrap=True)
+    Console().print(dataset_lines(record, found), soft_wrap=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from isotherm.cli import options as o
 from isotherm.cli.app import app, show_warnings
+from isotherm.cli.console import Console
 from isotherm.cli.progress import Stages
 
 SHARE = 0.05  # of the packages whose section is given
@@ -61,9 +61,8 @@ def demo(
     shown = rng.choice(np.flatnonzero(free), SAMPLE, replace=False)
     console.print(sample_table(classifier, debian.labels, shown, width=console.width))
     console.print()
-    console.print(solution_line(classifier.solution_), highlight=False)
+    console.print(solution_line(classifier.solution_))
     console.print(
         accuracy_line(int((truth == found).sum()), len(truth), "packages not given"),
-        highlight=False,
     )
-    console.print(f"see {report}", highlight=False, soft_wrap=True)
+    console.print(f"see {report}", soft_wrap=True)

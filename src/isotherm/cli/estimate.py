@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from isotherm.cli import options as o  # noqa: TC001  # read by typer
+from isotherm.cli import options as o  # read by typer
 from isotherm.cli.app import app
+from isotherm.cli.console import Console
 
 
 @app.command()
@@ -30,19 +30,23 @@ def estimate(
     encoding: o.Encoding = "utf-8",
     node: o.Node = None,
     label: o.Label = None,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
 ) -> None:
     """Say how large a job is before it is done: nodes, edges, classes, memory and time."""
     from isotherm.estimate import estimate_job
     from isotherm.job import Job
     from isotherm.read.record import Said
+    from isotherm.read.unpacking import UnpackLimit
     from isotherm.report.terminal import estimate_lines
 
+    limit = UnpackLimit(unpack_limit, unpack_ratio)
     job = Job(
         edges,
         labels or "",
         edge_columns={"source": source, "target": target, "weight": weight},
         label_columns={"node": node, "label": label},
-        said_of_edges=Said(delimiter, header, comment, encoding),
-        said_of_labels=Said(encoding=encoding),
+        said_of_edges=Said(delimiter, header, comment, encoding, unpacking=limit),
+        said_of_labels=Said(encoding=encoding, unpacking=limit),
     )
-    Console().print("\n".join(estimate_lines(estimate_job(job, classes))), highlight=False)
+    Console().print("\n".join(estimate_lines(estimate_job(job, classes))))

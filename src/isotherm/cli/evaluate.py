@@ -6,12 +6,13 @@ from pathlib import Path  # noqa: TC003  # read by typer
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from isotherm.cli import options as o
 from isotherm.cli.app import app, show_warnings
+from isotherm.cli.console import Console
 from isotherm.cli.progress import progress_bar
 from isotherm.errors import ParameterError
+from isotherm.files import check_output, written
 
 
 @app.command()
@@ -43,6 +44,8 @@ def evaluate(
     label_delimiter: o.LabelDelimiter = None,
     label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
 ) -> None:
     """Score every decision on your own graph: some labels are given, the others are predicted."""
@@ -53,13 +56,18 @@ def evaluate(
     from isotherm.read import read_graph, read_labels
     from isotherm.report.tables import write_csv
     from isotherm.report.terminal import WIDE, decision_table
-    from isotherm.write import check_absent
 
     show_warnings(quiet=quiet)
     if csv is not None:
-        check_absent(str(csv), force=force)
+        check_output(csv, force=force)
     shares = [share_of(text) for text in seeds.split(",")]
-    shared: dict[str, Any] = {"comment": comment, "encoding": encoding, "on_error": on_error.value}
+    shared: dict[str, Any] = {
+        "comment": comment,
+        "encoding": encoding,
+        "on_error": on_error.value,
+        "unpack_limit": unpack_limit,
+        "unpack_ratio": unpack_ratio,
+    }
     graph = read_graph(
         edges,
         source=source,
@@ -90,10 +98,11 @@ def evaluate(
             progress=progress,
         )
     if csv is not None:
-        write_csv(csv, rows, ("seed_fraction", "decision", "repeat", "macro_f1"))
+        with written(str(csv)):
+            write_csv(csv, rows, ("seed_fraction", "decision", "repeat", "macro_f1"), force=force)
     console = Console()
     spread = ", mean ± standard deviation" if console.width >= WIDE else ", mean"
-    console.print(f"macro-F1{spread} over {repeats} draw(s) of seeds", highlight=False)
+    console.print(f"macro-F1{spread} over {repeats} draw(s) of seeds")
     console.print(decision_table(rows, width=console.width))
 
 

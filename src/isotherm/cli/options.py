@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated
 
@@ -15,6 +16,7 @@ OUTPUT = "Output"
 
 Decision = StrEnum("Decision", {name: name for name in (*DECISIONS, "auto")})  # type: ignore[misc]
 PAPER = Decision("centered")
+LIMIT, RATIO = "64GiB", 200.0  # what files may unpack to, see `isotherm.read.unpacking`
 
 
 def parse_confidence(text: str | None) -> float | str | None:
@@ -38,6 +40,22 @@ def parse_leak(text: str) -> float | str:
             f"a number that is not negative, or auto; not {text!r}", param_hint="--leak"
         )
     return leak
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes as a user writes it.
+
+    Examples
+    --------
+    >>> parse_size("512"), parse_size("64GiB") == 64 << 30, parse_size("1.5 GB")
+    (512, True, 1500000000)
+    """
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+) *([kmgt]?)(i?b?)", text.strip().lower())
+    if found is None:
+        raise typer.BadParameter(f"a number of bytes such as 500MB or 64GiB, not {text!r}")
+    number, unit, kind = found.groups()
+    step = 1000 if kind == "b" else 1024  # GB and GiB
+    return max(1, round(float(number) * float(step ** " kmgt".index(unit or " "))))
 
 
 class OnError(StrEnum):
@@ -143,6 +161,25 @@ ErrorRule = Annotated[
     OnError,
     typer.Option("--on-error", help="What to do with malformed rows.", rich_help_panel=READING),
 ]
+UnpackedSize = Annotated[
+    int,
+    typer.Option(
+        "--unpack-limit",
+        metavar="SIZE",
+        parser=parse_size,
+        help="Most that a packed file or a stream may unpack to, such as 500MB or 64GiB.",
+        rich_help_panel=READING,
+    ),
+]
+UnpackedRatio = Annotated[
+    float,
+    typer.Option(
+        "--unpack-ratio",
+        min=1,
+        help="Most times its own size that a packed file may unpack to; counts above 256 MiB.",
+        rich_help_panel=READING,
+    ),
+]
 Node = Annotated[
     str | None,
     typer.Option(
@@ -189,5 +226,17 @@ Verbose = Annotated[
 ]
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Replace files that are there.", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--force",
+        help="Replace files that are there; write into pipes and devices.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+SpreadsheetSafe = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet-safe",
+        help="Write an apostrophe before texts that a spreadsheet would run as a formula.",
+        rich_help_panel=OUTPUT,
+    ),
 ]

@@ -6,7 +6,6 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,6 +16,9 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from isotherm.cli.console import Console
+from isotherm.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +34,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     if not console.is_terminal:
         yield lambda *_: None
         return
-    columns = [TextColumn("{task.description}"), BarColumn(bar_width=None)]
+    columns = [TextColumn("{task.description}", markup=False), BarColumn(bar_width=None)]
     if console.width >= NARROW:
         columns += [MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:")]
     bars = Progress(*columns, TimeRemainingColumn(), console=console)
@@ -40,7 +42,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
     def show(what: str, done: int, total: int) -> None:
         if what not in tasks:
-            tasks[what] = bars.add_task(what, total=total - done), done
+            tasks[what] = bars.add_task(one_line(what), total=total - done), done
         number, before = tasks[what]
         bars.update(number, completed=done - before)
 
@@ -61,7 +63,10 @@ class Stages:
         console = Console(stderr=True)
         self.is_shown = console.is_terminal and not quiet
         room = max(20, console.width - 30)
-        columns = [TextColumn(f"{{task.description:.{room}}}"), BarColumn(bar_width=None)]
+        columns = [
+            TextColumn(f"{{task.description:.{room}}}", markup=False),
+            BarColumn(bar_width=None),
+        ]
         columns += [TaskProgressColumn(), TimeElapsedColumn()] if console.width >= NARROW else []
         self._bars = Progress(*columns, console=console, transient=True)
         self._task: TaskID | None = None
@@ -72,7 +77,7 @@ class Stages:
         if not self.is_shown:
             yield lambda *_: None
             return
-        task = self._task = self._bars.add_task(what, total=None)
+        task = self._task = self._bars.add_task(one_line(what), total=None)
 
         def show(done: int, total: int | None) -> None:
             self._bars.update(task, completed=done, total=total)
@@ -103,7 +108,7 @@ class Stages:
     def say(self, what: str) -> None:
         """Describe the stage anew."""
         if self._task is not None:
-            self._bars.update(self._task, description=what)
+            self._bars.update(self._task, description=one_line(what))
 
     def __enter__(self) -> Stages:
         if self.is_shown:

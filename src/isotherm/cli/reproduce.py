@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from isotherm.cli.app import app
+from isotherm.cli.classify import listen
+from isotherm.cli.console import Console
 from isotherm.cli.progress import progress_bar
 
 PARTS = ("figure1", "figure2", "figure3", "table1", "table2", "consistency", "growth")
@@ -44,6 +45,7 @@ def reproduce(
     from isotherm.compiled import n_threads
     from isotherm.reproduce import Reproduction
 
+    listen()
     with progress_bar() as progress:
         made = Reproduction(
             out,
@@ -53,4 +55,4 @@ def reproduce(
             seed=seed,
             progress=progress,
         ).make(*() if part == ALL else (part.value,))
-    Console().print(f"see {made}", highlight=False, soft_wrap=True)
+    Console().print(f"see {made}", soft_wrap=True)

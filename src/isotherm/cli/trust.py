@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from isotherm.cli import options as o
 from isotherm.cli.app import app, show_warnings
+from isotherm.cli.console import Console
 from isotherm.cli.progress import Stages
 from isotherm.files import written
 
@@ -57,6 +57,8 @@ def explain(
     label_delimiter: o.LabelDelimiter = None,
     label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
 ) -> None:
     """Say why a node has its label: which seeds its heat comes from, and along which paths."""
@@ -70,6 +72,7 @@ def explain(
         label_columns={"node": label_node, "label": label},
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        unpacking=(unpack_limit, unpack_ratio),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
         confidence=o.parse_confidence(confidence),
         report=draw,
@@ -80,12 +83,14 @@ def explain(
     console = Console()
     lines = explanation_lines(why, most, console.width, classifier.selection_.decision)
     if draw is not None:
-        _draw(draw, why, classifier, most)
+        _draw(draw, why, classifier, most, force=force)
         lines += ["", f"wrote {draw}"]
-    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+    console.print("\n".join(lines), soft_wrap=True)
 
 
-def _draw(path: str, why: Explanation, classifier: DirichletClassifier, most: int) -> None:
+def _draw(
+    path: str, why: Explanation, classifier: DirichletClassifier, most: int, *, force: bool
+) -> None:
     """Write the page of an explanation."""
     from isotherm.report.explanation import explanation_page
     from isotherm.report.tables import write_text
@@ -94,7 +99,7 @@ def _draw(path: str, why: Explanation, classifier: DirichletClassifier, most: in
     decision = classifier.selection_.decision
     page = explanation_page(why, means=means, decision=decision, most=most)
     with written(path):
-        write_text(Path(path), page)
+        write_text(Path(path), page, force=force)
 
 
 @app.command()
@@ -120,6 +125,8 @@ def suspects(
     label_delimiter: o.LabelDelimiter = None,
     label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
 ) -> None:
     """List the known labels that look wrong: left out, the node would get another."""
@@ -133,6 +140,7 @@ def suspects(
         label_columns={"node": label_node, "label": label},
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        unpacking=(unpack_limit, unpack_ratio),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
         confidence=o.parse_confidence(confidence),
     )
@@ -143,20 +151,17 @@ def suspects(
     whole = "" if len(found.nodes) == found.n_seeds else f" of {found.n_seeds:,}"
     console.print(
         f"left out one at a time, {len(found.nodes):,}{whole} seeds: accuracy {found.accuracy}",
-        highlight=False,
     )
     if found.n_lost:
         console.print(
             f"{found.n_lost:,} of them could not be found again, being the only ones of their "
-            "class or out of reach of heat",
-            highlight=False,
+            "class or out of reach of heat"
         )
     if not listed:
         console.print("none of them would lose its label to another")
         return
     cut = f"; {most} are listed" if len(listed) > most else ""
-    console.print(f"{len(listed):,} would lose their label, the clearest first{cut}",
-                  highlight=False)  # fmt: skip
+    console.print(f"{len(listed):,} would lose their label, the clearest first{cut}")
     console.print()
     console.print(suspect_table(listed[:most], width=console.width))
 
@@ -179,6 +184,7 @@ def suggest(
             rich_help_panel=o.OUTPUT,
         ),
     ] = None,
+    spreadsheet_safe: o.SpreadsheetSafe = False,
     force: o.Force = False,
     source: o.Source = None,
     target: o.Target = None,
@@ -192,10 +198,14 @@ def suggest(
     label_delimiter: o.LabelDelimiter = None,
     label_header: o.LabelHeader = None,
     on_error: o.ErrorRule = o.OnError.RAISE,
+    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
+    unpack_ratio: o.UnpackedRatio = o.RATIO,
     quiet: o.Quiet = False,
 ) -> None:
     """Say which nodes to label next, and whether further labels would still pay."""
-    if out == "-":
+    from isotherm.write import STANDARD_OUTPUT
+
+    if out in STANDARD_OUTPUT:
         raise typer.BadParameter("-o needs a file: the list is on standard output anyhow.")
     if out is not None and not out.lower().endswith(".csv"):
         raise typer.BadParameter("-o writes CSV: name a file that ends in .csv.")
@@ -210,6 +220,7 @@ def suggest(
         label_columns={"node": label_node, "label": label},
         said=(delimiter, header, comment, encoding, on_error.value),
         said_of_labels=(label_delimiter, label_header, comment, encoding, on_error.value),
+        unpacking=(unpack_limit, unpack_ratio),
         model={"decision": decision.value, "leak": o.parse_leak(leak)},
         confidence=o.parse_confidence(confidence),
         report=out,
@@ -223,12 +234,14 @@ def suggest(
         return
     console.print(suggestion_table(found, width=console.width))
     console.print()
-    console.print(str(classifier.should_stop()), highlight=False, markup=False, soft_wrap=True)
+    console.print(str(classifier.should_stop()), soft_wrap=True)
     if out is not None:
         rows = [one._asdict() for one in found]
         with written(out):
-            write_csv(Path(out), rows, found[0]._fields)
-        console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
+            write_csv(
+                Path(out), rows, found[0]._fields, force=force, spreadsheet_safe=spreadsheet_safe
+            )
+        console.print(f"wrote {out}", soft_wrap=True)
 
 
 def _job(
@@ -236,19 +249,22 @@ def _job(
     labels: str,
     *,
     columns: dict[str, str | None],
-    said: tuple[Any, ...],
-    said_of_labels: tuple[Any, ...],
+    said: tuple[Any, Any, Any, str, str],
+    said_of_labels: tuple[Any, Any, Any, str, str],
+    unpacking: tuple[int, float],
     **others: Any,
 ) -> Job:
     from isotherm.job import Job
     from isotherm.read.record import Said
+    from isotherm.read.unpacking import UnpackLimit
 
+    limit = UnpackLimit(*unpacking)
     return Job(
         edges,
         labels,
         edge_columns=columns,
-        said_of_edges=Said(*said),
-        said_of_labels=Said(*said_of_labels),
+        said_of_edges=Said(*said, limit),
+        said_of_labels=Said(*said_of_labels, limit),
         **others,
     )
 
@@ -262,5 +278,5 @@ def _fitted(job: Job, *, quiet: bool) -> DirichletClassifier:
         classifier = label(job, stages).classifier
     if not quiet:
         for line in selection_lines(classifier):
-            Console(stderr=True).print(line, highlight=False, markup=False, soft_wrap=True)
+            Console(stderr=True).print(line, soft_wrap=True)
     return classifier

@@ -11,7 +11,7 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
-from isotherm.errors import DatasetError
+from isotherm.errors import DatasetError, ParameterError
 from isotherm.files import replacing
 from isotherm.read.archives import MOST_BYTES
 
@@ -104,6 +104,11 @@ def find_cache(data_home: str | os.PathLike[str] | None = None) -> Cache | None:
     """The cache in `data_home`, in ISOTHERM_DATA, or in the platform's place for such things.
 
     None if that place is not known, which is where pooch is not installed.
+
+    Raises
+    ------
+    ParameterError
+        A folder ``~name/…`` of somebody who is not there.
     """
     chosen = data_home or os.environ.get(VARIABLE)
     if not chosen:
@@ -112,4 +117,10 @@ def find_cache(data_home: str | os.PathLike[str] | None = None) -> Cache | None:
         except ImportError:
             return None
         chosen = pooch.os_cache("isotherm")
-    return Cache(Path(chosen).expanduser())
+    try:
+        return Cache(Path(chosen).expanduser())
+    except RuntimeError as error:
+        raise ParameterError(
+            f"the folder of data sets, {os.fspath(chosen)!r}, cannot be found: {error} Name "
+            f"another by data_home (--data) or {VARIABLE}"
+        ) from None

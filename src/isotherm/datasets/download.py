@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Any
 
-from isotherm.datasets.cache import RECORDS
-from isotherm.errors import DatasetError
+from isotherm.datasets.cache import RECORDS, VARIABLE
+from isotherm.errors import DatasetError, FileError
 from isotherm.files import replacing
 from isotherm.read.archives import MOST_BYTES
 
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int, int], None]  # what is fetched, bytes so far, bytes in all
 
 TIMEOUT = 30  # seconds without a byte
-_CHUNK = 2**16
+STALLED = 90  # seconds without a chunk: a byte now and then is no download
+LONGEST = 6 * 3600  # seconds in all
+_CHUNK = 2**13
 # A server may pack a file on the way; the length it tells is then not that of the file. Some do
 # even when they are asked not to.
 _HEADERS = {"Accept-Encoding": "identity"}
@@ -36,6 +40,10 @@ class _Receiver:
     checksum
     responses : list
         What the server answered, redirections first.
+    is_wanted : bool
+        Whether what comes is still to be written.
+    latest : float
+        When something came for the last time.
     """
 
     def __init__(self, file: IO[bytes], what: str, progress: Progress | None) -> None:
@@ -43,6 +51,8 @@ class _Receiver:
         self.received = 0
         self.checksum = sha256()
         self.responses: list[Any] = []
+        self.is_wanted = True
+        self.latest = time.monotonic()
         self._file = file
         self._what = what
         self._progress = progress
@@ -50,10 +60,14 @@ class _Receiver:
     def answer(self, response: Any, **_: Any) -> None:
         """Take note of an answer, before any of its contents come."""
         self.responses.append(response)
+        self.latest = time.monotonic()
         if self.responses[0].url.startswith("https:") and not response.url.startswith("https:"):
             raise ValueError(f"it leads to {response.url}, where anyone can change it on the way")
 
     def write(self, chunk: bytes) -> None:
+        if not self.is_wanted:
+            raise ValueError("given up")
+        self.latest = time.monotonic()
         self.received += len(chunk)
         if self.received > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES} bytes")
@@ -82,11 +96,16 @@ def fetch_file(address: str, path: Path, cache: Cache, *, progress: Progress | N
     try:
         with replacing(path) as file:
             receiver = _Receiver(file, path.name, progress)
-            _fetch(address, receiver)
+            _watch(receiver, lambda: _fetch(address, receiver))
             found = receiver.checksum.hexdigest()
             _compare(found, path, cache)
             cache.record(path, found)
     except (OSError, ValueError) as error:  # what requests raises are OSErrors
+        if isinstance(error, FileError) or getattr(error, "filename", None) is not None:
+            raise DatasetError(
+                f"{path} cannot be written: {getattr(error, 'strerror', None) or error}; name "
+                f"another folder by data_home (--data) or {VARIABLE}"
+            ) from None
         raise DatasetError(
             f"could not download {address}: {_reason(error)}. To do it by hand, get that file and "
             f"save it as {path}"
@@ -98,6 +117,37 @@ def _reason(error: Exception) -> str:
     behind = getattr(error.args[0], "reason", None) if error.args else None
     text = str(behind or error)
     return text.partition("): ")[2] or text if behind else text
+
+
+def _watch(receiver: _Receiver, fetch: Callable[[], None]) -> None:
+    """Fetch as long as something comes.
+
+    The time-out of a connection is about single bytes: a server that sends one now and then could
+    go on for days. So the work is done beside, and left where it does not get on.
+    """
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            fetch()
+        except BaseException as error:  # raised below
+            failures.append(error)
+
+    started = time.monotonic()
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(min(0.2, STALLED))
+            now = time.monotonic()
+            if now - receiver.latest > STALLED:
+                raise ValueError(f"next to nothing came in {STALLED:g} seconds")
+            if now - started > LONGEST:
+                raise ValueError(f"not done after {LONGEST:g} seconds")
+    finally:
+        receiver.is_wanted = False
+    if failures:
+        raise failures[0]
 
 
 def _fetch(address: str, receiver: _Receiver) -> None:

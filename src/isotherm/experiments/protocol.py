@@ -13,17 +13,20 @@ import json
 import multiprocessing
 import os
 import signal
+import threading
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.errors import ParameterError
+from isotherm.errors import IsothermError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from concurrent.futures import Future
 
     from isotherm.experiments.store import Store
@@ -111,16 +114,17 @@ def run_cells(
     done = len(cells) - len(missing)
     if progress is not None:
         progress(what, done, len(cells))
-    for batch, found in _computed(missing, jobs):
-        for cell, rows in zip(batch, found, strict=True):
-            store.add(cell.key, rows)
-        done += len(batch)
-        if progress is not None:
-            progress(what, done, len(cells))
+    with closing(_computed(missing, jobs)) as computed:
+        for batch, found in computed:
+            for cell, rows in zip(batch, found, strict=True):
+                store.add(cell.key, rows)
+            done += len(batch)
+            if progress is not None:
+                progress(what, done, len(cells))
     return [row for cell in cells for row in store[cell.key]]
 
 
-def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[list[Cell], list[Rows]]]:
+def _computed(cells: list[Cell], jobs: int) -> Generator[tuple[list[Cell], list[Rows]], None, None]:
     batches = [cells[k : k + AT_ONCE] for k in range(0, len(cells), AT_ONCE)]
     if jobs <= 1 or len(batches) <= 1:
         for batch in batches:
@@ -129,26 +133,59 @@ def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[list[Cell], list[R
     # Spawned, not forked: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, len(batches)), mp_context=context, initializer=_prepare)
+    others = set(multiprocessing.active_children())
     try:
         running: dict[Future[list[Rows]], list[Cell]] = {}
         waiting = iter(batches)
         while True:
             for batch in waiting:
-                running[pool.submit(_run_batch, batch)] = batch
+                with _interrupts_held():
+                    running[pool.submit(_run_batch, batch)] = batch
                 if len(running) >= 2 * jobs:
                     break
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
+    except BrokenProcessPool:
+        raise IsothermError(
+            "a process that computes was ended from outside, perhaps for lack of memory; what was "
+            "found is kept: start again, perhaps with fewer at once (--jobs)"
+        ) from None
+    except BaseException:  # an interrupt: what they compute is no longer wanted
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Processes that are started here never see an interrupt: it is for their parent to handle."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _prepare() -> None:
-    """One thread, since processes share the processors; an interrupt is the parent's to handle."""
+    """One thread, since processes share the processors; no interrupt; no life without a parent."""
     os.environ["OMP_NUM_THREADS"] = "1"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the parent, however it comes, and follow."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _run_batch(batch: list[Cell]) -> list[Rows]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from isotherm.files import check_replaceable
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,14 +22,20 @@ class Store:
     ----------
     path : pathlib.Path
         Made, with its folder, when the first cell is added.
+
+    Raises
+    ------
+    FileError
+        If there is a link or a pipe in the place of the file.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._found: dict[str, Rows] = {}
         self._torn = False  # the last line has no end
+        check_replaceable(path)
         if path.exists():
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8", errors="replace")
             self._torn = bool(text) and not text.endswith("\n")
             for line in text.splitlines():
                 self._read(line)
@@ -35,10 +43,11 @@ class Store:
     def _read(self, line: str) -> None:
         try:
             record = json.loads(line)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             return
-        if isinstance(record, dict) and isinstance(record.get("rows"), list):
-            self._found[str(record.get("key"))] = record["rows"]
+        rows = record.get("rows") if isinstance(record, dict) else None
+        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+            self._found[str(record.get("key"))] = rows
 
     def __contains__(self, key: str) -> bool:
         return key in self._found

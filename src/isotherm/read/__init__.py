@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from isotherm.errors import IsothermWarning
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.record import Said
+from isotherm.read.unpacking import MOST_BYTES, MOST_TIMES, UnpackLimit
 
 if TYPE_CHECKING:
     import os
@@ -32,6 +33,8 @@ def read_graph(
     comment: str | None = None,
     encoding: str = "utf-8",
     on_error: str = "raise",
+    unpack_limit: int = MOST_BYTES,
+    unpack_ratio: float = MOST_TIMES,
 ) -> Graph:
     """Graph from a file: a list of edges, a matrix, GraphML or GML.
 
@@ -57,13 +60,17 @@ def read_graph(
         Of text.
     on_error : {"raise", "skip"}
         What to do with a malformed row: ``"skip"`` leaves it out, with a warning at the end.
+    unpack_limit : int
+        The most bytes that a packed file or a stream may unpack to; by default 64 GiB.
+    unpack_ratio : float
+        The most times its own size that a packed file may unpack to; counts above 256 MiB.
 
     Raises
     ------
     GraphError
         No edges, a malformed row, faulty weights; with the number of the line.
     FileError
-        A file that cannot be read, is damaged, or is of an unknown format.
+        A file that cannot be read, is damaged, is of an unknown format, or unpacks to too much.
     ParameterError
         A column that is not there.
 
@@ -72,7 +79,8 @@ def read_graph(
     IsothermWarning
         About rows left out, and ids that differ only by spaces or by type.
     """
-    said = Said(delimiter, header, comment, encoding, on_error)
+    limit = UnpackLimit(unpack_limit, unpack_ratio)
+    said = Said(delimiter, header, comment, encoding, on_error, limit)
     columns = {"source": source, "target": target, "weight": weight}
     graph, reading = load_graph(path, columns, said)
     _warn(reading)
@@ -92,6 +100,8 @@ def read_labels(
     encoding: str = "utf-8",
     on_error: str = "raise",
     strict: bool = False,
+    unpack_limit: int = MOST_BYTES,
+    unpack_ratio: float = MOST_TIMES,
 ) -> dict[str, str]:
     """Labels of nodes from a file: a table of nodes, or JSON.
 
@@ -108,6 +118,8 @@ def read_labels(
         As in `read_graph`.
     strict : bool
         Whether a label for a node that is not in the graph is an error.
+    unpack_limit, unpack_ratio
+        As in `read_graph`.
 
     Returns
     -------
@@ -128,7 +140,8 @@ def read_labels(
     IsothermWarning
         About labels of nodes that are not in the graph, and rows left out.
     """
-    said = Said(delimiter, header, comment, encoding, on_error)
+    limit = UnpackLimit(unpack_limit, unpack_ratio)
+    said = Said(delimiter, header, comment, encoding, on_error, limit)
     columns = {"node": node, "label": label, "weight": weight}
     labels, reading = load_labels(path, graph, columns, said, strict=strict)
     _warn(reading)

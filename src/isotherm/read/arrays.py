@@ -44,7 +44,7 @@ def read_npy(data: bytes, *, objects: bool = False) -> NDArray[Any]:
     try:
         header = _HEADERS[npy.read_magic(stream)]
         shape, by_column, dtype = header(stream)
-    except (KeyError, ValueError, EOFError) as error:
+    except Exception as error:  # a header is Python code, and may be wrong in as many ways
         raise DatasetError(f"not a .npy file: {error}") from None
     start = stream.tell()
     if dtype.hasobject:
@@ -55,8 +55,22 @@ def read_npy(data: bytes, *, objects: bool = False) -> NDArray[Any]:
         raise DatasetError(f"an array of type {dtype.str!r}, not of numbers or strings")
     if min(shape, default=0) < 0 or len(data) - start != prod(shape) * dtype.itemsize:
         raise DatasetError(f"a .npy file for shape {shape} with {len(data) - start} bytes")
+    if max(shape, default=0) > np.iinfo(np.intp).max:  # of no entries at all
+        raise DatasetError(f"a .npy file for shape {shape}, which no array can have")
     flat = np.frombuffer(data, dtype=dtype, offset=start)
-    return flat.reshape(shape, order="F" if by_column else "C")
+    try:
+        return flat.reshape(shape, order="F" if by_column else "C")
+    except ValueError as error:
+        raise DatasetError(f"a .npy file for shape {shape}: {error}") from None
+
+
+def unpacked_size(data: bytes) -> int:
+    """Bytes that all members of a zip archive unpack to, as it says; 0 of what is no archive."""
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            return sum(member.file_size for member in archive.infolist())
+    except Exception:  # `read_npz` says what is wrong
+        return 0
 
 
 def read_npz(data: bytes, wanted: Collection[str], *, most: int = MOST_BYTES) -> dict[str, Any]:

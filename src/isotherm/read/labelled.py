@@ -145,9 +145,8 @@ def read_json(
     LabelError
         If it is not JSON, or neither of these.
     """
-    data = b"".join(source.blocks(1 << 24))
     try:
-        found = _parsed(data)
+        found = _parsed(source.whole())
     except (ValueError, RecursionError) as error:
         raise LabelError(f"{source.name} is not JSON: {error}") from None
     if isinstance(found, dict) and set(found) in ({"node", "label"}, {"node", "label", "weight"}):
@@ -194,13 +193,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object in which no key has two values."""
     found: dict[str, Any] = {}
     for key, value in pairs:
-        if found.setdefault(key, value) != value:
+        first = found.setdefault(key, value)
+        if first is not value and first != value and not (_is_nan(first) and _is_nan(value)):
             raise ValueError(f"{key!r} has two values, {found[key]!r} and {value!r}")
     return found
 
 
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and value != value
+
+
 def _text(value: Any) -> str | None:
-    if value is None or (isinstance(value, float) and value != value):
+    if value is None or _is_nan(value):
         return None
     if isinstance(value, dict | list):
         raise LabelError(f"a label is a text or a number, not {str(value)[:40]!r}")

@@ -133,6 +133,13 @@ def find_layout(
     chosen = delimiter or _likely([line for _, line in body], ending, comment)
     rows = [(at, cells) for at, line in body if (cells := _split_or_none(line, chosen, comment))]
     if not rows:
+        longest = csv.field_size_limit()
+        at = next((at for at, line in body if len(line) > longest), None)
+        if at is not None:
+            raise FileError(
+                f"{name}, line {at + 1}: a cell of more than {longest >> 10} KiB. Is this the "
+                "right delimiter, and is every quotation mark closed?"
+            )
         raise FileError(f"{name} has no rows")
     first, cells = rows[0]
     width = Counter(len(row) for _, row in rows).most_common(1)[0][0]

@@ -48,9 +48,10 @@ def load_graph(
     from isotherm.read.alike import note_ids_alike
     from isotherm.read.source import open_source
 
-    with open_source(path) as source:
+    said = said or Said()
+    with open_source(path, said.unpacking) as source:
         reading = Reading(source.name, source.format)
-        graph = _graph_of(source, reading, columns or {}, said or Said(), progress, building)
+        graph = _graph_of(source, reading, columns or {}, said, progress, building)
     note_ids_alike(graph, reading)
     return graph, reading
 
@@ -89,7 +90,7 @@ def gather_labels(
 
     columns, said = columns or {}, said or Said()
     labelled = Labelled()
-    with open_source(path) as source:
+    with open_source(path, said.unpacking) as source:
         reading = Reading(source.name, source.format)
         if source.format == "JSON":
             labelled.add(*read_json(source, columns, reading))

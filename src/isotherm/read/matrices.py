@@ -14,8 +14,7 @@ from isotherm.errors import FileError, GraphError, IsothermError, LabelError
 from isotherm.graph import Graph
 from isotherm.graph.rows import rows_from_matrix
 from isotherm.graph.weights import check_weights
-from isotherm.read.archives import MOST_BYTES
-from isotherm.read.arrays import read_npz, read_sparse
+from isotherm.read.arrays import read_npz, read_sparse, unpacked_size
 from isotherm.read.layout import WHITE_SPACE, Layout
 from isotherm.read.packed import Packed
 from isotherm.read.record import Said, shown
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from isotherm.read.source import Source
 
 NODES_PER_ENTRY = 100  # of an honest matrix, most of whose rows may be empty
-PACKED_TIMES = 32  # how many times the size of a file its contents may be
 
 
 def read_matrix_market(source: Source, reading: Reading) -> Graph:
@@ -127,7 +125,7 @@ def _coordinates(source: Source, header: _Header, reading: Reading) -> Any:
 
 def _dense(source: Source, header: _Header) -> Any:
     """A matrix given column by column, all values of it."""
-    text = b"".join(source.blocks(1 << 22)).split(b"\n", header.n_lines)[-1]
+    text = source.whole().split(b"\n", header.n_lines)[-1]
     n = header.n_nodes
     try:
         values = np.array(text.split(), dtype=np.float64)
@@ -145,8 +143,7 @@ def _dense(source: Source, header: _Header) -> Any:
 
 def read_npz_graph(source: Source, reading: Reading) -> Graph:
     """The graph of a matrix that SciPy saved, or of a data set of isotherm's own format."""
-    data = source.everything().read()
-    most = max(MOST_BYTES, PACKED_TIMES * len(data))
+    data, most = _npz(source)
     try:
         if "format" in read_npz(data, {"format"}, most=most):
             n, i, j, weights = read_sparse(data, most=most)
@@ -156,7 +153,7 @@ def read_npz_graph(source: Source, reading: Reading) -> Graph:
             reading.columns = ("row", "column", "value")
             reading.n_rows = len(i)
             return _graph(matrix, source.name, first=0)
-        packed = Packed.from_bytes(data)
+        packed = Packed.from_bytes(data, most=most)
     except IsothermError as error:
         raise GraphError(f"{source.name}: {error}") from None
     reading.columns = ("indptr", "indices")
@@ -167,8 +164,9 @@ def read_npz_graph(source: Source, reading: Reading) -> Graph:
 
 def read_npz_labels(source: Source, reading: Reading) -> tuple[Any, Any]:
     """Node ids and labels of a data set of isotherm's own format."""
+    data, most = _npz(source)
     try:
-        packed = Packed.from_bytes(source.everything().read())
+        packed = Packed.from_bytes(data, most=most)
     except IsothermError as error:
         raise LabelError(f"{source.name}: {error}") from None
     graph = packed.graph()
@@ -177,6 +175,14 @@ def read_npz_labels(source: Source, reading: Reading) -> tuple[Any, Any]:
     known = np.flatnonzero(packed.labels >= 0)
     labels = [str(label) for label in packed.label_array()[known].tolist()]
     return nodes.nodes.as_texts().take(known), labels
+
+
+def _npz(source: Source) -> tuple[bytes, int]:
+    """The contents of an ``.npz`` file, and the bytes it unpacks to, which are not too many."""
+    data = source.everything().read()
+    unpacked = unpacked_size(data)
+    source.check_unpacked(unpacked)
+    return data, unpacked
 
 
 def _graph(matrix: Any, name: str, *, first: int) -> Graph:

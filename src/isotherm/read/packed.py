@@ -19,6 +19,7 @@ from scipy import sparse
 from isotherm.errors import DatasetError
 from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN, decode_labels
+from isotherm.read.archives import MOST_BYTES
 from isotherm.read.arrays import check_pointers, read_npz, write_npz
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Packed:
 
     def __post_init__(self) -> None:
         n = self.adjacency.shape[0]
+        if n == 0:
+            raise DatasetError("a graph without nodes")
         if self.labels.shape != (n,) or self.labels.min(initial=0) < UNKNOWN:
             raise DatasetError(
                 f"'labels' must be {n} numbers from -1 on, not an array of shape "
@@ -102,15 +105,15 @@ class Packed:
         return cls(whole, labels, **names)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Packed:
-        """From the contents of a file.
+    def from_bytes(cls, data: bytes, *, most: int = MOST_BYTES) -> Packed:
+        """From the contents of a file, which may unpack to `most` bytes.
 
         Raises
         ------
         DatasetError
             Saying what is wrong with it.
         """
-        arrays = read_npz(data, (*_NEEDED, *_OPTIONAL))
+        arrays = read_npz(data, (*_NEEDED, *_OPTIONAL), most=most)
         for key in _NEEDED:
             if key not in arrays:
                 raise DatasetError(f"no array {key!r} (it needs {', '.join(_NEEDED)})")

@@ -6,6 +6,7 @@ import codecs
 from dataclasses import dataclass, field
 
 from isotherm.errors import ParameterError
+from isotherm.read.unpacking import UnpackLimit
 
 ON_ERROR = ("raise", "skip")
 SHOWN = 5  # faults that are kept with their text
@@ -66,7 +67,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Said:
-    """What a user says of a text file, in place of what would be found by looking.
+    """What a user says of a file, in place of what would be found by looking.
 
     Attributes
     ----------
@@ -75,6 +76,8 @@ class Said:
     encoding : str
     on_error : {"raise", "skip"}
         What to do with malformed rows.
+    unpacking : UnpackLimit
+        How much it may unpack to.
 
     Raises
     ------
@@ -87,6 +90,7 @@ class Said:
     comment: str | None = None
     encoding: str = "utf-8"
     on_error: str = "raise"
+    unpacking: UnpackLimit = field(default_factory=UnpackLimit)
 
     def __post_init__(self) -> None:
         if self.on_error not in ON_ERROR:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import gzip
 import io
@@ -14,14 +13,17 @@ import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from isotherm.errors import FileError
+from isotherm.errors import FileError, NotEnoughMemory
+from isotherm.memory import free_memory, size_text
+from isotherm.read.unpacking import Counted, UnpackLimit, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 HEAD = 1 << 18  # bytes that are looked at to tell what a file is
+BLOCK = 1 << 24  # bytes that are read at once where all are wanted
 STANDARD_INPUT = "-"
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}
@@ -60,10 +62,12 @@ class Source:
         Of a plain file that is not packed, which may then be read in any order.
     """
 
-    def __init__(self, raw: Any, name: str) -> None:
+    def __init__(self, raw: Any, name: str, limit: UnpackLimit | None = None) -> None:
         kind = next((k for mark, k in _PACKED.items() if raw.peek(8)[:8].startswith(mark)), None)
         packed = kind is not None
-        self._raw, self._stream = raw, _unpacked(raw, kind)
+        self._raw, self._counted = raw, Counted(raw)
+        self._stream = raw if kind is None else unpacked(self._counted, kind)
+        self._limit, self._is_packed, self._n_read = limit or UnpackLimit(), packed, 0
         self.name = name
         self.size = _size(raw) if name != STANDARD_INPUT else None
         self.path = None if packed or self.size is None else Path(name)
@@ -96,7 +100,32 @@ class Source:
         if self.path is not None:
             self._raw.seek(0)
             return self._raw  # type: ignore[no-any-return]
-        return io.BytesIO(b"".join(self.blocks(1 << 24)))
+        return io.BytesIO(self.whole())
+
+    def whole(self) -> bytes:
+        """The contents, as UTF-8 if they are text.
+
+        Raises
+        ------
+        NotEnoughMemory
+            As soon as they cannot fit.
+        """
+        parts, total = [], 0
+        for block in self.blocks(BLOCK):
+            parts.append(block)
+            total += len(block)
+            free = free_memory() if len(parts) > 1 else None
+            if free is not None and free < total:  # they are joined, and so there twice
+                raise NotEnoughMemory(
+                    f"{self.name} needs more than {size_text(2 * total)} of memory, and "
+                    f"{size_text(free + total)} is free; unpack it first, or use a format that is "
+                    "read piece by piece, such as CSV or Parquet"
+                )
+        return b"".join(parts)
+
+    def check_unpacked(self, count: int) -> None:
+        """Raise FileError if so many bytes are too many to be made of this file."""
+        self._limit.check(self.name, count, self.size or self._counted.count)
 
     def rest(self) -> BinaryIO:
         """The contents as a file that can be read once."""
@@ -119,6 +148,10 @@ class Source:
                     break
                 parts.append(part)
                 wanted -= len(part)
+                self._n_read += len(part)
+                if self._is_packed or self.size is None:
+                    packed = self._counted.count if self._is_packed else None
+                    self._limit.check(self.name, self._n_read, packed)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
@@ -155,17 +188,17 @@ def recoded(head: bytes, encoding: str) -> bytes:
 
 
 @contextmanager
-def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
+def open_source(path: str | os.PathLike[str], limit: UnpackLimit | None = None) -> Iterator[Source]:
     """Open a file, ``-`` for standard input; what packed it is told by its first bytes.
 
     Raises
     ------
     FileError
-        If it cannot be read, is empty, or is a pickle.
+        If it cannot be read, is empty, is a pickle, or unpacks to more than the limit.
     """
     name = os.fspath(path)
     with reading(name), _opened(name) as raw:
-        source = Source(raw, name)
+        source = Source(raw, name, limit)
         if not source.head.strip(b"\0 \t\r\n"):
             raise FileError(f"{name} is empty")
         yield source
@@ -202,30 +235,6 @@ def _opened(name: str) -> Iterator[Any]:
         return
     with Path(name).open("rb") as file:
         yield file
-
-
-def _unpacked(file: Any, kind: str | None) -> Any:
-    if kind == "gzip":
-        return gzip.GzipFile(fileobj=file)
-    if kind == "bzip2":
-        return bz2.BZ2File(file)
-    if kind == "xz":
-        return lzma.LZMAFile(file)
-    if kind == "zstd":
-        return _Zstd(file)
-    return file
-
-
-class _Zstd:
-    """Zstandard, by Arrow's codec, which does not tell by itself when the data end too early."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        import pyarrow as pa
-
-        self._stream = pa.CompressedInputStream(file, "zstd")
-
-    def read(self, count: int) -> bytes:
-        return bytes(self._stream.read(count))
 
 
 def _ending(name: str) -> str:

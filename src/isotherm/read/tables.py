@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROWS = 1 << 17  # of a batch
 BUFFER = 1 << 20
 # What Arrow makes of damaged files: of memory, it asks for as much as they say.
-_FAULTS = (pa.ArrowException, MemoryError, OSError, ValueError, KeyError)
+_FAULTS = (pa.ArrowException, MemoryError, OSError, ValueError, KeyError, OverflowError)
 BYTES_PER_ROW = 16  # about, of two ids
 
 
@@ -42,12 +42,15 @@ class ArrowTable:
 
     def __init__(self, source: Source, said: Said) -> None:
         self._source, self._said = source, said
+        self._n_unpacked = 0
         self.format = source.format
         try:
             self._file = _opened(source)
             schema = _schema(self._file)
             names = tuple(schema.names)
             numeric = [_is_numeric(field.type) for field in schema]
+        except IsothermError:
+            raise
         except _FAULTS as error:
             raise _damaged(source.name, error) from None
         # One row stands for all: it has a number where the column is one of numbers.
@@ -76,7 +79,9 @@ class ArrowTable:
             raise FileError(f"{self._source.name} has two columns of one name")
         row = 0
         try:
+            self._check_promise(names)
             for part in _parts(self._file, names):
+                self._count(part)
                 batch, n = _batch(part), len(part)
                 good = _good(batch, empty=empty)
                 if good is not None:
@@ -92,9 +97,9 @@ class ArrowTable:
                 row += n
                 reading.n_rows += len(batch.first)
                 yield batch
+        except IsothermError:
+            raise
         except _FAULTS as fault:
-            if isinstance(fault, IsothermError):
-                raise
             raise _damaged(self._source.name, fault) from None
 
     def progress(self, reading: Reading) -> tuple[int, int | None]:
@@ -113,12 +118,38 @@ class ArrowTable:
             wanted = max(2, round(groups * most / (total * BYTES_PER_ROW)))
             chosen = np.unique(np.linspace(0, groups - 1, min(wanted, count)).round().astype(int))
             parts = self._file.iter_batches(ROWS, columns=names, row_groups=chosen.tolist())
-        for part in parts:
-            batch = _batch(part)
-            good = _good(batch, empty=False)
-            batch = batch if good is None else _kept(batch, good)
-            seen += len(part)
-            yield batch, seen / total if total else 1.0
+        try:
+            self._check_promise(names)
+            for part in parts:
+                self._count(part)
+                batch = _batch(part)
+                good = _good(batch, empty=False)
+                batch = batch if good is None else _kept(batch, good)
+                seen += len(part)
+                yield batch, seen / total if total else 1.0
+        except IsothermError:
+            raise
+        except _FAULTS as fault:
+            raise _damaged(self._source.name, fault) from None
+
+    def _check_promise(self, names: list[str]) -> None:
+        """Refuse a Parquet file that says it unpacks to too much."""
+        metadata = getattr(self._file, "metadata", None)
+        if metadata is None or metadata.num_row_groups == 0:
+            return
+        paths = [
+            metadata.row_group(0).column(k).path_in_schema for k in range(metadata.num_columns)
+        ]
+        chosen = [k for k, path in enumerate(paths) if path in names]
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        self._source.check_unpacked(
+            sum(group.column(k).total_uncompressed_size for group in groups for k in chosen)
+        )
+
+    def _count(self, part: pa.RecordBatch) -> None:
+        """Refuse a file that does unpack to too much."""
+        self._n_unpacked += part.nbytes
+        self._source.check_unpacked(self._n_unpacked)
 
 
 def _opened(source: Source) -> Any:
@@ -142,19 +173,17 @@ def _schema(file: Any) -> pa.Schema:
 
 def _parts(file: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
     if hasattr(file, "iter_batches"):
-        yield from file.iter_batches(ROWS, columns=names)
-        return
-    if isinstance(file, pa.Table):
-        yield from file.select(names).to_batches(ROWS)
-        return
-    many = (
-        file
-        if not hasattr(file, "num_record_batches")
-        else map(file.get_batch, range(file.num_record_batches))
-    )
+        many = file.iter_batches(ROWS, columns=names)
+    elif isinstance(file, pa.Table):
+        many = file.select(names).to_batches(ROWS)
+    elif hasattr(file, "num_record_batches"):
+        many = map(file.get_batch, range(file.num_record_batches))
+    else:
+        many = file
     for batch in many:
         chosen = batch.select(names)
-        chosen.validate(full=True)  # the offsets of a damaged file may lead anywhere
+        # The offsets of a damaged file may lead anywhere, and its texts need not be UTF-8.
+        chosen.validate(full=True)
         yield chosen
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from isotherm.files import replacing
+from isotherm.spreadsheet import as_text_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -109,16 +110,30 @@ def grouped(
     return groups
 
 
-def write_csv(path: Path, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
-    """Write the given columns of all rows; the file is whole or not there."""
+def write_csv(
+    path: Path,
+    rows: Iterable[dict[str, Any]],
+    columns: Sequence[str],
+    *,
+    force: bool = False,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write the given columns of all rows; the file is whole or not there.
+
+    By `force` a pipe or a device is written into; `spreadsheet_safe` as in
+    `isotherm.write_predictions`.
+    """
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
+    for row in rows:
+        if spreadsheet_safe:
+            row = {k: as_text_cell(v) if isinstance(v, str) else v for k, v in row.items()}
+        writer.writerow(row)
+    write_text(path, text.getvalue(), force=force)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text; the file is whole or not there."""
-    with replacing(path) as file:
+def write_text(path: Path, text: str, *, force: bool = False) -> None:
+    """Write a text; see `write_csv`."""
+    with replacing(path, force=force) as file:
         file.write(text.encode())

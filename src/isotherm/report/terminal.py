@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from isotherm.labels import number_classes
+from isotherm.memory import size_text
+from isotherm.printable import one_line
 from isotherm.report.page import counted, short
 from isotherm.report.tables import grouped, mean_and_spread
 
@@ -60,7 +61,7 @@ def section_table(
     for k in order[:MOST_CLASSES]:
         cells = [f"{int((given == classes[k]).sum()):,}"] if extra else []
         cells += [f"{sizes[k]:,}", *(f"{score[k]:.2f}" for score in scores)]
-        table.add_row(str(classes[k]), *cells)
+        table.add_row(_word(classes[k]), *cells)
     if len(order) > MOST_CLASSES:
         cells = [f"{len(given):,}"] if extra else []
         cells += [f"{len(truth):,}", *(f"{score.mean():.2f}" for score in scores)]
@@ -84,12 +85,17 @@ def sample_table(
         label, right = classifier.labels_[i], classifier.labels_[i] == truth[i]
         cells = [f"{classifier.margins_[i]:.4f}", "yes" if classifier.certified_[i] else "no"]
         table.add_row(
-            short(classifier.names_[i], max(12, width // 3)),
-            str(label) if right else Text(f"{label} *", style="red"),
-            str(truth[i]),
+            _word(short(classifier.names_[i], max(12, width // 3))),
+            _word(label) if right else Text(f"{one_line(str(label))} *", style="red"),
+            _word(truth[i]),
             *(cells if full else []),
         )
     return table
+
+
+def _word(thing: object) -> Text:
+    """A name or a label in a table: one line, nothing in it obeyed."""
+    return Text(one_line(str(thing)))
 
 
 def solution_line(solution: Solution) -> str:
@@ -133,9 +139,9 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
         + (f", {counted(counts['tie'], 'tie')}" if "tie" in counts else "")
         + (f", {counts['unreached']:,} unreached" if "unreached" in counts else ""),
     ]
-    lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-")]
+    lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-", "/dev/stdout")]
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in outcome.seconds.items())
-    return [*lines, seconds]
+    return [*map(one_line, lines), seconds]
 
 
 def selection_lines(model: DirichletClassifier) -> list[str]:
@@ -157,7 +163,7 @@ def estimate_lines(estimate: Estimate) -> list[str]:
         ("edges", f"{about}{_rough(estimate.edges, exact=estimate.exact)}"),
         ("labels", f"{estimate.labels:,}" if estimate.labels else "none given"),
         ("classes", f"{estimate.classes:,}"),
-        ("memory", f"about {_bytes(estimate.memory)}"),
+        ("memory", f"about {size_text(estimate.memory)}"),
         ("time", f"about {_duration(estimate.seconds)}, more on a graph hard to solve"),
     ]
     return [f"{name:<8} {value}" for name, value in rows]
@@ -165,10 +171,6 @@ def estimate_lines(estimate: Estimate) -> list[str]:
 
 def _rough(count: int, *, exact: bool) -> str:
     return f"{count if exact else int(float(f'{count:.3g}')):,}"
-
-
-def _bytes(count: int) -> str:
-    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
 
 
 def _duration(seconds: float) -> str:
@@ -183,7 +185,7 @@ def reading_words(reading: Reading) -> str:
 
 def explanation_lines(why: Explanation, most: int, width: int, decision: str) -> list[str]:
     """Where the temperatures of a node come from."""
-    lines = [f"{why.node}: {why.label}", "", "share of each class"]
+    lines = [one_line(f"{why.node}: {why.label}"), "", "share of each class"]
     ranked = sorted(why.classes.items(), key=lambda item: -item[1])
     first, lost = ranked[0][0], 1 - sum(why.classes.values())
     remarks = []
@@ -193,21 +195,26 @@ def explanation_lines(why: Explanation, most: int, width: int, decision: str) ->
         remarks.append(f"  {lost:.3f} of the heat is lost to the leak")
     if decision != "plain" and why.classes[first] > why.classes.get(why.label, 0.0):
         remarks.append(
-            f"  {first} has the greatest share, but much of the heat of other nodes, too; the "
-            f"decision '{decision}' takes that into account"
+            f"  {one_line(str(first))} has the greatest share, but much of the heat of other "
+            f"nodes, too; the decision '{decision}' takes that into account"
         )
-    names = max((len(str(label)) for label, _ in ranked[:most]), default=0)
+    shown = [(one_line(str(label)), share) for label, share in ranked[:most]]
+    names = max((len(label) for label, _ in shown), default=0)
     room = max(5, min(40, width - names - 12))
     lines += [
-        f"  {label!s:<{names}}  {share:.3f}  {'█' * round(share * room)}".rstrip()
-        for label, share in ranked[:most]
+        f"  {label:<{names}}  {share:.3f}  {'█' * round(share * room)}".rstrip()
+        for label, share in shown
     ]
     lines += remarks
     lines += ["", f"from {counted(len(why.seeds), 'seed')}, the greatest shares"]
-    lines += [f"  {share:.3f}  {seed} ({label})" for seed, label, share in why.seeds[:most]]
+    lines += [
+        one_line(f"  {share:.3f}  {seed} ({label})") for seed, label, share in why.seeds[:most]
+    ]
     if why.paths:
         lines += ["", "paths that carry most heat"]
-        lines += [f"  {share:.3f}  {' → '.join(map(str, path))}" for path, share in why.paths]
+        lines += [
+            one_line(f"  {share:.3f}  {' → '.join(map(str, path))}") for path, share in why.paths
+        ]
     return lines
 
 
@@ -220,7 +227,7 @@ def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
     table.add_column("probability", justify="right")
     for suspect in suspects:
         cells = (suspect.node, suspect.label, suspect.suggested)
-        table.add_row(*(escape(str(c)) for c in cells), f"{suspect.probability:.3f}")
+        table.add_row(*map(_word, cells), f"{suspect.probability:.3f}")
     return table
 
 
@@ -232,8 +239,8 @@ def suggestion_table(suggestions: list[Suggestion], *, width: int) -> Table:
     for heading in ("doubt", "reach"):
         table.add_column(heading, justify="right")
     for one in suggestions:
-        now = "none" if one.label is None else str(one.label)
-        table.add_row(escape(str(one.node)), escape(now), f"{one.doubt:.2f}", f"{one.reach:,.1f}")
+        now = "none" if one.label is None else one.label
+        table.add_row(_word(one.node), _word(now), f"{one.doubt:.2f}", f"{one.reach:,.1f}")
     return table
 
 
@@ -277,7 +284,8 @@ def dataset_table(records: list[DatasetInfo], *, width: int) -> Table:
         table.add_column("what")
     for info in records:
         where = "comes along" if info.bundled else "in the cache" if info.cached else "to fetch"
-        table.add_row(info.name, where, *([info.title] if width >= MEDIUM else []))
+        title = [_word(info.title)] if width >= MEDIUM else []
+        table.add_row(_word(info.name), where, *title)
     return table
 
 
@@ -297,4 +305,4 @@ def dataset_lines(info: DatasetInfo, found: Dataset | None) -> str:
     elif not info.bundled:
         lines += [f"not in the cache; isotherm datasets fetch {info.name} gets it from:"]
         lines += [f"  {address}" for address in info.addresses]
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))

@@ -19,6 +19,7 @@ from isotherm.engines import choose_engine
 from isotherm.errors import LabelError, NotConverged, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
+from isotherm.memory import check_room
 from isotherm.solvers.attempt import attempt
 from isotherm.solvers.certificate import COVERED, Certificate
 from isotherm.solvers.cg import ConjugateGradient
@@ -164,6 +165,7 @@ def solve(
     """
     if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 < tol < math.inf:
         raise ParameterError(f"tol must be a number > 0, got {tol!r}")
+    check_room(problem.graph.n_nodes, problem.n_columns, what="columns")
     chosen = choose_engine(engine, problem.graph)
     warm = None if warm is None else _checked(warm, problem)
     attempts = []

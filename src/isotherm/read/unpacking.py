@@ -1,0 +1,110 @@
+"""Packed files, and how much they may unpack to: a few bytes can be made to fill any memory."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import math
+from dataclasses import dataclass
+from typing import IO, Any
+
+from isotherm.errors import FileError, ParameterError
+from isotherm.memory import size_text
+
+MOST_BYTES = 64 << 30
+MOST_TIMES = 200.0
+RATIO_COUNTS_FROM = 1 << 28  # bytes: below this any ratio will do
+
+
+@dataclass(frozen=True)
+class UnpackLimit:
+    """The most that a packed file, or a stream, may turn out to be.
+
+    Attributes
+    ----------
+    size : int
+        Bytes.
+    ratio : float
+        Times the size of the file as it is stored; counts above 256 MiB.
+
+    Raises
+    ------
+    ParameterError
+        If these are no such numbers.
+    """
+
+    size: int = MOST_BYTES
+    ratio: float = MOST_TIMES
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.size, int) and not isinstance(self.size, bool)
+        if not whole or self.size < 1:
+            raise ParameterError(
+                f"unpack_limit must be a whole number of bytes ≥ 1, got {self.size!r}"
+            )
+        number = isinstance(self.ratio, int | float) and not isinstance(self.ratio, bool)
+        if not number or not 1 <= self.ratio < math.inf:
+            raise ParameterError(f"unpack_ratio must be a number ≥ 1, got {self.ratio!r}")
+
+    def check(self, name: str, unpacked: int, packed: int | None) -> None:
+        """Raise FileError if that is too much.
+
+        Parameters
+        ----------
+        name : str
+        unpacked : int
+            Bytes so far.
+        packed : int or None
+            Bytes they come from; None of a stream that is not packed.
+        """
+        if unpacked > self.size:
+            over = f"more than {size_text(self.size)}"
+        elif packed and unpacked > max(RATIO_COUNTS_FROM, self.ratio * packed):
+            over = f"more than {self.ratio:g} times its size, {size_text(unpacked)} so far"
+        else:
+            return
+        raise FileError(
+            f"{name} unpacks to {over}: is it damaged, or made to fill the memory? Where you trust "
+            f"it, allow more with --unpack-limit (unpack_limit, now {size_text(self.size)}) and "
+            f"--unpack-ratio (unpack_ratio, now {self.ratio:g})"
+        )
+
+
+class Counted(io.RawIOBase):
+    """A file whose bytes are counted as they are read."""
+
+    def __init__(self, raw: Any) -> None:
+        self._source, self.count = raw, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._source.read(size)
+        self.count += len(data)
+        return data
+
+
+def unpacked(file: Any, kind: str) -> Any:
+    """A stream of what is packed in a file, by gzip, bzip2, xz or Zstandard."""
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=file)
+    if kind == "bzip2":
+        return bz2.BZ2File(file)
+    if kind == "xz":
+        return lzma.LZMAFile(file)
+    return _Zstd(file)
+
+
+class _Zstd:
+    """Zstandard, by Arrow's codec, which does not tell by itself when the data end too early."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow as pa
+
+        self._stream = pa.CompressedInputStream(file, "zstd")
+
+    def read(self, count: int) -> bytes:
+        return bytes(self._stream.read(count))
