@@ -21,7 +21,7 @@ from isotherm.graph.nodes import as_column
 from isotherm.solvers.attempt import attempt
 from isotherm.solvers.certificate import Certificate
 from isotherm.solvers.cg import ConjugateGradient
-from isotherm.solvers.choice import SOLVERS, choose_solvers
+from isotherm.solvers.choice import ELIMINATION, SOLVERS, choose_solvers
 from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
 from isotherm.solvers.method import Warm
@@ -157,7 +157,9 @@ def solve(
             return tried.solution
         logger.info("%r missed tol = %.1e", tried.solution, tol)
         attempts.append(tried)
-    best, _, out_of_steps = min(attempts, key=lambda tried: tried.solution.certificate.bound)
+        if tried.out_of_digits and problem.n_free > ELIMINATION:
+            break
+    best, _, out_of_steps, _ = min(attempts, key=lambda tried: tried.solution.certificate.bound)
     if out_of_steps:
         advice = "raise the solver's max_iter, choose another solver or loosen tol"
     elif best.solver == Elimination.name:

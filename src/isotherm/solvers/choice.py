@@ -38,10 +38,11 @@ DIRECT_FIRST = 200
 DIRECT_AT_ALL = 2_000
 ELIMINATION = 1_000
 
-# Multiplications per entry of the matrix up to which it is worth factorising: instead of steps, and
-# where these have failed.
-INSTEAD_OF_STEPS = 200
-AFTER_STEPS = 1_000
+# Multiplications per entry of the matrix that factors, and counting them, may take: instead of
+# steps, and where these have failed. There a third of a second is never too much.
+INSTEAD_OF_STEPS = 1_000
+AFTER_STEPS = 200
+A_MOMENT = 1e8
 CYCLES = 500  # with so few, or one in fifty nodes, a graph is nearly a tree
 
 
@@ -78,17 +79,20 @@ def _auto(problem: DirichletProblem) -> Iterator[Solver]:
         direct = _counted(problem, INSTEAD_OF_STEPS)
     if direct is None:
         yield ConjugateGradient()
-        direct = Direct() if n_free <= DIRECT_AT_ALL else _counted(problem, AFTER_STEPS)
+        if n_free <= DIRECT_AT_ALL:
+            direct = Direct()
+        else:
+            direct = _counted(problem, AFTER_STEPS, least=A_MOMENT)
     if direct is not None:
         yield direct
     if n_free <= ELIMINATION:
         yield Elimination()
 
 
-def _counted(problem: DirichletProblem, work_per_entry: int) -> Direct | None:
-    """The direct solver, if its work is that small."""
+def _counted(problem: DirichletProblem, per_entry: float, *, least: float = 0.0) -> Direct | None:
+    """The direct solver, if it takes no more multiplications than that."""
     size = problem.n_free + problem.inner.nnz
-    order = elimination_order(problem.inner, most_work=work_per_entry * size)
+    order = elimination_order(problem.inner, most_work=max(per_entry * size, least))
     return None if order is None else Direct(order=order)
 
 

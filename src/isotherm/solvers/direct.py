@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from isotherm.errors import ParameterError
 from isotherm.solvers.fill import elimination_order
 from isotherm.solvers.method import Relaxation, check_count
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from isotherm.engines.operator import Operator
     from isotherm.solvers.fill import Order
 
-TO_SUPERLU = 2_000  # free nodes up to which SuperLU's own order takes no time
-WORK_PER_ENTRY = 200  # that an order of ours is looked for at
+FOR_SUPERLU = 2_000  # free nodes up to which its own order takes a few milliseconds at most
+WORK_PER_ENTRY = 200  # up to which an order of ours is looked for
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Direct:
     max_iter : int
         Solves with the factors after which it gives up: the first, then refinements.
     order : Order, optional
-        The order in which free nodes are eliminated, if it is known already. By default that of
-        `elimination_order`, or SuperLU's minimum degree for graphs that are small or fill up; on
-        nodes with many neighbours that alone takes time as their square.
+        In which free nodes are eliminated, if it is known already. By default that of
+        `elimination_order`; where the graph is small or fills up, the minimum degree of SuperLU,
+        which takes time as the square of the leaves that a hub has.
     """
 
     max_iter: int = 4
@@ -50,7 +51,11 @@ class Direct:
     def bind(self, operator: Operator) -> BoundDirect:
         """Factorise the matrix of one operator."""
         problem, order = operator.problem, self.order
-        if order is None and problem.n_free > TO_SUPERLU:
+        if order is not None and len(order.nodes) != problem.n_free:
+            raise ParameterError(
+                f"the order is one of {len(order.nodes)} nodes, but {problem.n_free} are free"
+            )
+        if order is None and problem.n_free > FOR_SUPERLU:
             size = problem.n_free + problem.inner.nnz
             order = elimination_order(problem.inner, most_work=WORK_PER_ENTRY * size)
         matrix = (sparse.diags_array(problem.diagonal) - problem.inner).tocsr()
@@ -96,11 +101,15 @@ class BoundDirect(Relaxation):
     ) -> Iterator[NDArray[np.float64]]:
         free = self.operator.problem.free
         R = self.operator.residual(X, heat)
+        last = np.full(X.shape[1], np.inf)
         for _ in range(self.max_iter):
             level = self.operator.level(R)
             yield level
-            if (level <= target).all() or self.factors is None:
+            # Rounding is all that is left of a residual that a refinement did not halve.
+            done = (level <= target) | ~(level < last / 2)
+            if done.all() or self.factors is None:
                 return
+            last = level
             X[free] += self.factors.solve(R[free])
             R = self.operator.residual(X, heat)
         yield self.operator.level(R)

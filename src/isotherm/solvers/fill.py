@@ -1,10 +1,9 @@
 """How much work a sparse factorisation is, counted before it is done.
 
-Eliminating a node joins its neighbours to each other: entries of the factor that the matrix does
-not have, its *fill*. How many there are depends on the order of elimination. `elimination_order`
-finds an order in which trees, and all that hangs from a graph or is strung along its edges, have no
-fill, and eliminates the pattern itself, without numbers. What it counts is therefore what a
-factorisation in that order takes, to the last entry.
+Eliminating a node joins its neighbours to each other. These edges are entries of the factor that
+the matrix does not have, its *fill*, and how many there are depends on the order of elimination.
+`elimination_order` finds an order that suits trees and paths, and finds it by eliminating: without
+numbers, only where there are entries. So what it counts is what a factorisation in that order has.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ class Order(NamedTuple):
 def elimination_order(matrix: sparse.csr_array, most_work: float = np.inf) -> Order | None:
     """An order of elimination for a symmetric matrix, those of few neighbours first.
 
-    Nodes go in rounds. In each, those go of which no two are neighbours and which have fewer
-    neighbours than all around them, ties broken by a hash: of a path about every third node, of a
-    star all leaves. A tree is gone after some log n rounds.
+    Nodes go in rounds: in each those that have fewer neighbours than every node around them, ties
+    broken by a hash, and no more than the mean. Of a path that is about every third node, of a star
+    all leaves; a tree of n nodes is gone after some log n rounds.
 
     Parameters
     ----------
@@ -77,24 +76,20 @@ def elimination_order(matrix: sparse.csr_array, most_work: float = np.inf) -> Or
     order: list[NDArray[np.intp]] = []
     entries = work = looks = 0
     while len(nodes):
-        n, neighbours = len(nodes), np.diff(left.indptr)
+        n = len(nodes)
         looks += n + left.nnz
-        if left.nnz == n * (n - 1):  # all are neighbours: whichever goes first
-            entries += n * (n + 1) // 2
-            work += (n - 1) * n * (2 * n - 1) // 6
-            order.append(nodes)
-            nodes = nodes[:0]
+        if left.nnz == n * (n - 1):  # all are neighbours: they go one by one, whichever first
+            going, counts = np.ones(n, dtype=bool), np.arange(n)
         else:
-            going = _going(left, nodes, neighbours)
-            gone = neighbours[going].astype(np.int64)
-            entries += int(gone.sum()) + len(gone)
-            joins = int((gone**2).sum())
-            work, looks = work + joins, looks + joins
-            order.append(nodes[going])
+            going = _going(left, nodes)
+            counts = np.diff(left.indptr)[going].astype(np.int64)
+            looks += int((counts**2).sum())  # to join the neighbours of each
+        entries += len(counts) + int(counts.sum())
+        work += int((counts**2).sum())
         if work + LOOK * looks > most_work:
             return None
-        if len(nodes):
-            left, nodes = _without(left, going), nodes[~going]
+        order.append(nodes[going])
+        left, nodes = _without(left, going), nodes[~going]
     return Order(np.concatenate([*order, nodes]), entries, work)
 
 
@@ -108,14 +103,13 @@ def _pattern(matrix: sparse.csr_array) -> sparse.csr_array:
     )
 
 
-def _going(
-    left: sparse.csr_array, nodes: NDArray[np.intp], neighbours: NDArray[np.integer]
-) -> NDArray[np.bool_]:
+def _going(left: sparse.csr_array, nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Which nodes go in this round, as a mask: no two of them neighbours."""
+    neighbours = np.diff(left.indptr)
     few = max(2, -(-left.nnz // len(nodes)))  # no more than the mean: hubs go last
-    rank = neighbours * np.int64(2**32) + nodes * SPREAD % 2**32
     going: NDArray[np.bool_] = neighbours <= few
-    some = np.flatnonzero(neighbours)  # have a neighbour at all
+    rank = neighbours * np.int64(2**32) + nodes * SPREAD % 2**32
+    some = np.flatnonzero(neighbours)  # the others have no one to ask
     lowest = np.minimum.reduceat(rank[left.indices], left.indptr[some])
     going[some] &= rank[some] < lowest
     return going
@@ -125,5 +119,4 @@ def _without(left: sparse.csr_array, going: NDArray[np.bool_]) -> sparse.csr_arr
     """What is left when these are eliminated: their neighbours are joined."""
     rest = left[~going]
     ways = rest[:, going]
-    joined = (rest[:, ~going] + ways @ ways.T).tocsr()
-    return _pattern(joined)
+    return _pattern((rest[:, ~going] + ways @ ways.T).tocsr())
