@@ -15,6 +15,7 @@ CLAIMS = [
     "cost_grows_linearly",
     "product_near_the_limit",
     "factor_beats_plain_steps",
+    "auto_is_never_quadratic",
     "a_fit_is_mostly_solving",
     "a_refit_starts_warm",
     "memory_stays_within_six_arrays",

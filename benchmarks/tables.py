@@ -78,6 +78,17 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "steps": lambda row: f"{row['auto_steps']} / {row['plain_steps']}",
         },
     ),
+    "auto_is_never_quadratic": (
+        bool,  # all
+        {
+            "shape": lambda row: row["shape"],
+            "solver": lambda row: row["solver"],
+            "a million edges": lambda row: f"{row['native'][0]:.1f} s",
+            "growth per edge": lambda row: f"{row['native'][1]:.2f}",
+            "without the core": lambda row: f"{row['scipy'][0]:.1f} s",
+            "its growth": lambda row: f"{row['scipy'][1]:.2f}",
+        },
+    ),
     "a_fit_is_mostly_solving": (
         lambda row: "rest" in row,
         {
@@ -195,7 +206,19 @@ def ways_beside(rows: list[Row]) -> list[Row]:
     return [{**r, **{way: saved[r["graph"], way] for way in ways}} for r in rows]
 
 
+def worst_of_each_shape(rows: list[Row]) -> list[Row]:
+    """For each shape the longest time and the largest growth, with the core and without it."""
+    found: dict[str, Row] = {}
+    for r in rows:
+        none = {"shape": r["shape"], "solver": r["solver"], "native": (0, 0), "scipy": (0, 0)}
+        worst = found.setdefault(r["shape"], none)
+        seconds, growth = worst[r["engine"]]
+        worst[r["engine"]] = max(seconds, r["large_s"]), max(growth, r["growth"])
+    return list(found.values())
+
+
 BESIDE: dict[str, Callable[[list[Row]], list[Row]]] = {
+    "auto_is_never_quadratic": worst_of_each_shape,
     "probabilities_are_calibrated": theirs_beside,
     "suggestions_save_labels": ways_beside,
 }

@@ -239,7 +239,7 @@ def test_a_failed_solve_survives_pickling():
 
 
 def auto(graph):
-    return choose_solvers("auto", DirichletProblem(graph, np.array([0]), np.array([1.0])))
+    return list(choose_solvers("auto", DirichletProblem(graph, np.array([0]), np.array([1.0]))))
 
 
 def test_auto_takes_the_direct_solver_for_small_graphs_and_cg_for_large():

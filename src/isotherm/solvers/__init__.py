@@ -12,7 +12,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines import choose_engine
@@ -23,6 +22,7 @@ from isotherm.memory import check_room
 from isotherm.solvers.attempt import attempt
 from isotherm.solvers.certificate import COVERED, Certificate
 from isotherm.solvers.cg import ConjugateGradient
+from isotherm.solvers.choice import ELIMINATION, SOLVERS, choose_solvers
 from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
 from isotherm.solvers.method import Warm
@@ -30,8 +30,6 @@ from isotherm.solvers.solution import Solution
 from isotherm.solvers.sweeps import Sweeps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from isotherm.engines.operator import Engine
     from isotherm.solvers.attempt import Excess
     from isotherm.solvers.method import Solver
@@ -51,20 +49,6 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
-
-SOLVERS: dict[str, Callable[[], Solver]] = {
-    "direct": Direct,
-    "cg": ConjugateGradient,
-    "sweeps": Sweeps,
-    "elimination": Elimination,
-}
-
-# Free nodes up to which "auto" uses each solver. Factors of 200 nodes take a millisecond even when
-# they fill up, of 1 000 nodes 70, of 10 000 nodes, at the worst, a gigabyte.
-DIRECT_FIRST = 200
-DIRECT_AT_ALL = 10_000
-ELIMINATION = 1_000
-CORE_OF_A_TREE = 1_000  # nodes left of what is nearly a tree when all that hangs is taken off
 
 
 def solve_dirichlet(
@@ -175,7 +159,9 @@ def solve(
             return tried.solution
         logger.info("%r missed tol = %.1e", tried.solution, tol)
         attempts.append(tried)
-    best, _, out_of_steps = min(attempts, key=lambda tried: tried.solution.certificate.bound)
+        if tried.out_of_digits and problem.n_free > ELIMINATION:
+            break
+    best, _, out_of_steps, _ = min(attempts, key=lambda tried: tried.solution.certificate.bound)
     if math.isinf(best.certificate.bound):
         least, greatest = COVERED
         raise NotConverged(
@@ -200,24 +186,6 @@ def solve(
     )
 
 
-def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> list[Solver]:
-    """The solvers to try, in turn; more than one only for ``"auto"``.
-
-    ``"auto"`` takes `Direct` up to 200 free nodes, and on larger graphs that are nearly trees
-    (its factors are no larger than the graph there); `ConjugateGradient` on all others. Where
-    that cannot prove the tolerance it falls back on `Direct` (up to 10 000 free nodes) and on
-    `Elimination` (up to 1 000), which copes with weights of any range.
-    """
-    if isinstance(solver, str):
-        if solver == "auto":
-            return _auto(problem)
-        if solver in SOLVERS:
-            return [SOLVERS[solver]()]
-    elif hasattr(solver, "bind") and not isinstance(solver, type):
-        return [solver]
-    raise ParameterError.unknown("solver", solver, ["auto", *SOLVERS])
-
-
 def _checked(warm: Warm, problem: DirichletProblem) -> Warm:
     """The same in the shapes of the problem."""
     T, shape = warm.temperatures, (problem.graph.n_nodes, problem.n_columns)
@@ -227,35 +195,3 @@ def _checked(warm: Warm, problem: DirichletProblem) -> Warm:
             f"shape {T.shape}"
         )
     return warm._replace(temperatures=T.reshape(shape))
-
-
-def _auto(problem: DirichletProblem) -> list[Solver]:
-    n_free = problem.n_free
-    solvers: list[Solver] = []
-    if n_free > DIRECT_FIRST and not _nearly_a_tree(problem):
-        solvers.append(ConjugateGradient())
-    if n_free <= DIRECT_AT_ALL or not solvers:
-        solvers.append(Direct())
-    if n_free <= ELIMINATION:
-        solvers.append(Elimination())
-    return solvers
-
-
-def _nearly_a_tree(problem: DirichletProblem) -> bool:
-    """Whether the graph of free nodes has so few cycles that its factors cannot fill up.
-
-    Taking off its nodes of degree 1 and 2 leaves of a graph at most twice as many nodes as it
-    has independent cycles, which number edges − nodes + components.
-    """
-    rows, n_free = problem.graph.rows, problem.n_free
-    # Entries among free nodes, at the least: each of the others takes two away, and each of the
-    # loops that there may be is no edge. For most graphs that is answer enough.
-    outside = np.diff(rows.start)[~problem.is_free].sum()
-    if len(rows.ends) - 2 * outside - n_free > 2 * n_free + CORE_OF_A_TREE:
-        return False
-    loops = np.count_nonzero(problem.inner.diagonal())
-    surplus = (problem.inner.nnz - loops) // 2 - n_free
-    if 2 * (surplus + 1) > CORE_OF_A_TREE:
-        return False
-    pieces, _ = connected_components(problem.inner, directed=False)
-    return bool(2 * (surplus + pieces) <= CORE_OF_A_TREE)

@@ -38,6 +38,7 @@ class Attempt(NamedTuple):
     solution: Solution
     met: bool  # the tolerance, or the purpose of `excess`
     out_of_steps: bool  # if not met: for want of steps, not of digits
+    out_of_digits: bool = False  # no other solver that goes by residuals could prove it either
 
 
 def attempt(
@@ -107,7 +108,9 @@ def attempt(
                 X, worth_it = X.astype(np.float64), True  # which holds more digits
             if met or not worth_it:
                 used_up = likely > tol and not _all_rounding(certificate, tol)
-                return Attempt(record(X, certificate, steps), met, used_up)
+                # With η < ½ the certificate's exit times are at most twice as long as need be.
+                spent = not met and likely <= tol and _all_rounding(certificate, 8 * tol)
+                return Attempt(record(X, certificate, steps), met, used_up, spent)
             previous = math.inf if early else bound
             del certificate  # room for what follows
 

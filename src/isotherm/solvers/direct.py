@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from isotherm.errors import ParameterError
+from isotherm.solvers.fill import elimination_order
 from isotherm.solvers.method import Relaxation, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from isotherm.engines.operator import Operator
+    from isotherm.solvers.fill import Order
+
+FOR_SUPERLU = 2_000  # free nodes up to which its own order takes a few milliseconds at most
+WORK_PER_ENTRY = 200  # up to which an order of ours is looked for
 
 
 @dataclass(frozen=True)
@@ -29,9 +35,14 @@ class Direct:
     ----------
     max_iter : int
         Solves with the factors after which it gives up: the first, then refinements.
+    order : Order, optional
+        In which free nodes are eliminated, if it is known already. By default that of
+        `elimination_order`; where the graph is small or fills up, the minimum degree of SuperLU,
+        which takes time as the square of the leaves that a hub has.
     """
 
     max_iter: int = 4
+    order: Order | None = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "direct"
 
     def __post_init__(self) -> None:
@@ -39,25 +50,48 @@ class Direct:
 
     def bind(self, operator: Operator) -> BoundDirect:
         """Factorise the matrix of one operator."""
-        problem = operator.problem
-        matrix = sparse.diags_array(problem.diagonal) - problem.inner
-        try:
-            # M is diagonally dominant: its diagonal entries are safe pivots.
-            factors = splu(
-                matrix.tocsc(),
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
+        problem, order = operator.problem, self.order
+        if order is not None and len(order.nodes) != problem.n_free:
+            raise ParameterError(
+                f"the order is one of {len(order.nodes)} nodes, but {problem.n_free} are free"
             )
+        if order is None and problem.n_free > FOR_SUPERLU:
+            size = problem.n_free + problem.inner.nnz
+            order = elimination_order(problem.inner, most_work=WORK_PER_ENTRY * size)
+        matrix = (sparse.diags_array(problem.diagonal) - problem.inner).tocsr()
+        try:
+            factors = Factors(matrix, order)
         except RuntimeError:  # singular in float64: the weights are too far apart
             factors = None
         return BoundDirect(operator, factors, self.max_iter)
 
 
+class Factors:
+    """``M = L U``, its rows and columns in a given order or, without one, in SuperLU's own."""
+
+    def __init__(self, matrix: sparse.csr_array, order: Order | None) -> None:
+        self.nodes = slice(None) if order is None else order.nodes
+        how: dict[str, Any] = {"permc_spec": "MMD_AT_PLUS_A"}
+        if order is not None:
+            # Columns one by one: most have few entries, which SuperLU is not to pad with zeros.
+            how = {"permc_spec": "NATURAL", "relax": 1, "panel_size": 1}
+            matrix = matrix[order.nodes][:, order.nodes]
+        # M is diagonally dominant: its diagonal entries are safe pivots.
+        self.lu = splu(
+            matrix.tocsc(), diag_pivot_thresh=0.0, options={"SymmetricMode": True}, **how
+        )
+
+    def solve(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``M⁻¹ R``."""
+        X = np.empty_like(R)
+        X[self.nodes] = self.lu.solve(R[self.nodes])
+        return X
+
+
 class BoundDirect(Relaxation):
     """See `isotherm.solvers.method.Method`."""
 
-    def __init__(self, operator: Operator, factors: Any, max_iter: int) -> None:
+    def __init__(self, operator: Operator, factors: Factors | None, max_iter: int) -> None:
         super().__init__(operator)
         self.factors = factors
         self.max_iter = max_iter
@@ -67,11 +101,15 @@ class BoundDirect(Relaxation):
     ) -> Iterator[NDArray[np.float64]]:
         free = self.operator.problem.free
         R = self.operator.residual(X, heat)
+        last = np.full(X.shape[1], np.inf)
         for _ in range(self.max_iter):
             level = self.operator.level(R)
             yield level
-            if (level <= target).all() or self.factors is None:
+            # Rounding is all that is left of a residual that a refinement did not halve.
+            done = (level <= target) | ~(level < last / 2)
+            if done.all() or self.factors is None:
                 return
+            last = level
             X[free] += self.factors.solve(R[free])
             R = self.operator.residual(X, heat)
         yield self.operator.level(R)

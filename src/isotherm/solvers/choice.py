@@ -1,0 +1,132 @@
+"""Which solvers ``"auto"`` tries, in which order.
+
+No choice may cost more than a multiple of the edges: factors that fill up are worse than any number
+of steps. `Direct` is therefore chosen only where its work is known beforehand: by counting it, or
+because there are so few free nodes that it does not matter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from isotherm.errors import ParameterError
+from isotherm.solvers.cg import ConjugateGradient
+from isotherm.solvers.direct import Direct
+from isotherm.solvers.elimination import Elimination
+from isotherm.solvers.fill import elimination_order
+from isotherm.solvers.sweeps import Sweeps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers.method import Solver
+
+SOLVERS: dict[str, Callable[[], Solver]] = {
+    "direct": Direct,
+    "cg": ConjugateGradient,
+    "sweeps": Sweeps,
+    "elimination": Elimination,
+}
+
+# Free nodes up to which "auto" uses a solver without counting: even if they fill up, factors of 200
+# nodes take a millisecond, of 1 000 nodes 70, of 2 000 nodes half a second and 50 MB.
+DIRECT_FIRST = 200
+DIRECT_AT_ALL = 2_000
+ELIMINATION = 1_000
+
+# Multiplications per entry of the matrix that factors, and counting them, may take: instead of
+# steps, and where these have failed. There a third of a second is never too much.
+INSTEAD_OF_STEPS = 1_000
+AFTER_STEPS = 200
+A_MOMENT = 1e8
+CYCLES = 500  # with so few, or one in fifty nodes, a graph is nearly a tree
+
+
+def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> Iterator[Solver]:
+    """The solvers to try, in turn; more than one only for ``"auto"``.
+
+    ``"auto"`` takes `Direct` up to 200 free nodes, and on larger graphs that are nearly trees, or
+    mostly long paths, if the work that its factors take was counted and is small;
+    `ConjugateGradient` on all others. Where that cannot prove the tolerance it falls back on
+    `Direct` (up to 2 000 free nodes, or where its work was counted) and on `Elimination` (up to
+    1 000), which copes with weights of any range.
+
+    Raises
+    ------
+    ParameterError
+        If there is no solver of that name.
+    """
+    if isinstance(solver, str):
+        if solver == "auto":
+            return _auto(problem)
+        if solver in SOLVERS:
+            return iter([SOLVERS[solver]()])
+    elif hasattr(solver, "bind") and not isinstance(solver, type):
+        return iter([solver])
+    raise ParameterError.unknown("solver", solver, ["auto", *SOLVERS])
+
+
+def _auto(problem: DirichletProblem) -> Iterator[Solver]:
+    n_free = problem.n_free
+    direct: Direct | None = None
+    if n_free <= DIRECT_FIRST:
+        direct = Direct()
+    elif _mostly_paths(problem) or _nearly_a_tree(problem):
+        direct = _counted(problem, INSTEAD_OF_STEPS)
+    if direct is None:
+        yield ConjugateGradient()
+        if n_free <= DIRECT_AT_ALL:
+            direct = Direct()
+        else:
+            direct = _counted(problem, AFTER_STEPS, least=A_MOMENT)
+    if direct is not None:
+        yield direct
+    if n_free <= ELIMINATION:
+        yield Elimination()
+
+
+def _counted(problem: DirichletProblem, per_entry: float, *, least: float = 0.0) -> Direct | None:
+    """The direct solver, if it takes no more multiplications than that."""
+    size = problem.n_free + problem.inner.nnz
+    order = elimination_order(problem.inner, most_work=max(per_entry * size, least))
+    return None if order is None else Direct(order=order)
+
+
+# Both tests below are for what may suit `Direct`, which is then counted; what most graphs pay for
+# them is a look at the degrees.
+
+
+def _mostly_paths(problem: DirichletProblem) -> bool:
+    """Whether at least half of the free nodes lie within paths, their ends not counted.
+
+    Steps carry heat along a path by one node each.
+    """
+    rows = problem.graph.rows
+    thin = (np.diff(rows.start) <= 2) & problem.is_free
+    n_free = problem.n_free
+    if 2 * np.count_nonzero(thin) < n_free:
+        return False
+    nodes = np.flatnonzero(thin)  # each has an edge: heat reaches it
+    within = thin[rows.ends[rows.start[nodes]]] & thin[rows.ends[rows.start[nodes + 1] - 1]]
+    return bool(2 * np.count_nonzero(within) >= n_free)
+
+
+def _nearly_a_tree(problem: DirichletProblem) -> bool:
+    """Whether the graph of free nodes has few independent cycles: edges − nodes + components."""
+    rows, n_free = problem.graph.rows, problem.n_free
+    most = max(CYCLES, n_free // 50)
+    # Entries among free nodes, at the least: each of the others takes two away, and each of the
+    # loops that there may be is no edge. For most graphs that is answer enough.
+    outside = np.diff(rows.start)[~problem.is_free].sum()
+    if len(rows.ends) - 2 * outside - n_free > 2 * (n_free + most):
+        return False
+    loops = np.count_nonzero(problem.inner.diagonal())
+    surplus = (problem.inner.nnz - loops) // 2 - n_free
+    if surplus + 1 > most:
+        return False
+    pieces, _ = connected_components(problem.inner, directed=False)
+    return bool(surplus + pieces <= most)
