@@ -7,7 +7,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "build.hpp"
 #include "descent.hpp"
@@ -30,16 +32,43 @@ using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-bool asked_to_stop() {
-    const nb::gil_scoped_acquire hold;
-    return PyErr_CheckSignals() != 0;
+// Python before 3.14 ends a thread that asks for its lock while the interpreter ends: it unwinds the
+// thread's stack, which from a destructor aborts the process. Such a thread sleeps here until the
+// process is gone, as all do from 3.14 on.
+template <class Take>
+auto taken(Take take) {
+    try {
+        return take();
+    } catch (...) {
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
 }
+
+bool asked_to_stop() {
+    const PyGILState_STATE state = taken([] { return PyGILState_Ensure(); });
+    const bool stop = PyErr_CheckSignals() != 0;
+    PyGILState_Release(state);
+    return stop;
+}
+
+class Unlocked {
+public:
+    Unlocked() : state_(PyEval_SaveThread()) {}
+    ~Unlocked() {
+        taken([this] { PyEval_RestoreThread(state_); });
+    }
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+
+private:
+    PyThreadState* state_;
+};
 
 // Runs without the interpreter's lock; Ctrl-C comes out as KeyboardInterrupt.
 template <class Body>
 auto unlocked(Body body) {
     try {
-        const nb::gil_scoped_release release;
+        const Unlocked release;
         return body();
     } catch (const Interrupted&) {
         throw nb::python_error();
@@ -368,6 +397,7 @@ void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
 
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of isotherm; see isotherm.compiled.";
+    nb::set_leak_warnings(false);  // threads may still be solving when a process ends
     set_poll(&asked_to_stop);
     m.def("instruction_sets", &instruction_sets);
     m.def("from_edges", &make_graph<std::int32_t>, "n_nodes"_a, "source"_a.noconvert(),

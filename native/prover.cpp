@@ -10,10 +10,19 @@ namespace {
 constexpr double unit_roundoff = 0x1p-53, underflow = 0x1p-1074;
 constexpr std::int64_t ahead = 32;  // entries ahead at which memory is asked for
 
+#if defined(__AVX512F__)
+constexpr int widest = 8;  // doubles in a register
+#elif defined(__AVX2__)
+constexpr int widest = 4;
+#else
+constexpr int widest = 2;
+#endif
+
 // G columns side by side.
 template <int G>
 struct Group {
     typedef double type __attribute__((vector_size(8 * G)));
+    typedef std::uint64_t bits __attribute__((vector_size(8 * G)));
 };
 template <int G>
 using Doubles = typename Group<G>::type;
@@ -25,128 +34,156 @@ inline Doubles<G> load(const T* from) {
     std::memcpy(&numbers, from, sizeof numbers);
     return __builtin_convertvector(numbers, Doubles<G>);
 }
+
 template <int G>
-inline Doubles<G> size_of(Doubles<G> x) {
-    return x < 0 ? -x : x;
+inline Doubles<G> size_of(Doubles<G> x) {  // without the sign's bit
+    using Bits = typename Group<G>::bits;
+    return reinterpret_cast<Doubles<G>>(reinterpret_cast<Bits>(x) & 0x7fffffffffffffffu);
 }
 
-// Raises numbers to x, but a NaN on either side stays or becomes one.
+// Raises numbers to x; a NaN on either side stays or becomes one.
 template <int G>
 inline void raise(double* numbers, Doubles<G> x) {
     const Doubles<G> a = load<G>(numbers), larger = a > x ? a : x, kept = a != a ? a : larger;
     std::memcpy(numbers, &kept, sizeof kept);
 }
 
-// What the columns of a row have in common.
+// A node, and what its columns have in common.
 struct Node {
     std::int64_t i, first, last;  // its entries
-    double degree;
-    double loss;                  // τ d
-    double drain;                 // surely at most (M h)_i
+    double loss = 0;              // τ d
+    double inverse_drain = 0;     // 1 / (M h)_i, surely at least
+    double degree = 0, inverse_degree = 0;
     // A sum of N terms, in whatever order, is off by at most N u times the sum of their sizes. 8 more
-    // cover the difference and the products that make a term, the degree, and the last additions;
+    // cover the difference and the products that make a term, the degree, and the last operations;
     // 1 % covers the rounding of the bound itself. Weights that were rounded change the terms.
-    double unit;  // so many roundings
-    double tiny;  // so many underflows
+    double unit = 0;  // so many roundings
+    double tiny = 0;  // so many underflows
 };
 
-// r = Σ_j A_ij (x_j − x_i) − τ d_i x_i for the columns from `column` on.
-template <int G, bool Weighted, class T>
-inline void prove_columns(const Claim<T>& claim, const Node& node, std::int64_t column, Evidence& found) {
-    const std::int64_t stride = claim.columns;
-    const T* const X = claim.X + column;
-    const Doubles<G> own = load<G>(X + node.i * stride);
-    Doubles<G> flow{}, sizes{};
-    for (std::int64_t e = node.first; e < node.last; ++e) {
-        Doubles<G> term = load<G>(X + claim.graph.ends[e] * stride) - own;
-        if (Weighted) term *= claim.graph.weights[e];
-        flow += term;
-        sizes += size_of<G>(term);
-    }
-    const Doubles<G> lost = node.loss * own, r = flow - lost;
+// Sums over the edges of a node i, of A_ij (x_j − x_i), and of their sizes.
+template <class Number>
+struct Flow {
+    Number sum{}, sizes{};
+};
+
+// Of h, with the degree: (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i, less all that rounding may have
+// added.
+void conclude(Node& node, const Flow<double>& of_h, double degree, double h, double leak,
+              double roundings) {
+    const auto terms = static_cast<double>(node.last - node.first + 8);
+    node.unit = 1.01 * (terms + roundings) * unit_roundoff;
+    node.tiny = terms * underflow;
+    node.loss = leak * degree;
+    node.degree = degree;
+    node.inverse_degree = 1 / degree;
+    const double lost = node.loss * h;
+    const double rounding =
+        node.unit * (of_h.sizes + std::fabs(lost)) + node.tiny * (1 + std::fabs(h));
+    const double drain = lost - of_h.sum - rounding;
+    node.inverse_drain = drain > 0 ? 1 / drain : std::nan("");  // else h proves nothing
+}
+
+// Of G columns: r = Σ_j A_ij (x_j − x_i) − τ d_i x_i.
+template <int G>
+inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> own,
+                     std::int64_t column, Evidence& found) {
+    const Doubles<G> lost = node.loss * own, r = size_of<G>(flow.sum - lost);
     const Doubles<G> rounding =
-        node.unit * (sizes + size_of<G>(lost)) + node.tiny * (1 + size_of<G>(own));
-    const Doubles<G> level = (size_of<G>(r) + rounding) / node.drain;
-    raise<G>(found.level.data() + column, level);
-    raise<G>(found.rounding.data() + column, rounding / node.drain);
-    raise<G>(found.relative.data() + column, size_of<G>(r) / node.degree);
+        node.unit * (flow.sizes + size_of<G>(lost)) + node.tiny * (1 + size_of<G>(own));
+    raise<G>(found.level.data() + column, node.inverse_drain * (r + rounding));
+    raise<G>(found.rounding.data() + column, node.inverse_drain * rounding);
+    raise<G>(found.relative.data() + column, node.inverse_degree * r);
     raise<G>(found.high.data() + column, own);
     raise<G>(found.minus_low.data() + column, -own);
 }
 
-// G at a time; the last G overlap with those before rather than reach beyond the row.
-template <int G, bool Weighted, class T>
-inline void prove_row(const Claim<T>& claim, const Node& node, Evidence& found) {
-    for (std::int64_t k = 0; k < claim.columns; k += G) {
-        const std::int64_t column = k + G <= claim.columns ? k : claim.columns - G;
-        prove_columns<G, Weighted>(claim, node, column, found);
-    }
-}
-
-// (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i, less all that rounding may have added.
-template <bool Weighted, class T>
-inline Node node_of(const Claim<T>& claim, std::int64_t i) {
+// Twice G columns, from a and from b on. The first pass over a node's edges also looks at h.
+template <int G, bool Weighted, bool First, class T>
+inline void prove_columns(const Claim<T>& claim, Node& node, std::int64_t a, std::int64_t b,
+                          Evidence& found) {
     const Graph& graph = claim.graph;
-    const std::int64_t n_entries = graph.n_entries();
-    Node node{};
-    node.i = i;
-    node.first = graph.start[i];
-    node.last = graph.start[i + 1];
-    const double own = claim.h[i];
-    double degree = 0, flow = 0, sizes = 0;
+    const std::int64_t stride = claim.columns, n_entries = graph.n_entries();
+    const T* const X = claim.X;
+    const double own_h = claim.h[node.i];
+    const Doubles<G> own_a = load<G>(X + node.i * stride + a), own_b = load<G>(X + node.i * stride + b);
+    Flow<Doubles<G>> in_a, in_b;
+    Flow<double> in_h;
+    double degree = 0;
     for (std::int64_t e = node.first; e < node.last; ++e) {
-        if (e + ahead < n_entries) {
+        if (First && e + ahead < n_entries) {
             const std::int64_t j = graph.ends[e + ahead];
-            const T* const row = claim.X + j * claim.columns;
             __builtin_prefetch(claim.h + j);
-            __builtin_prefetch(row);
-            __builtin_prefetch(row + claim.columns - 1);
+            __builtin_prefetch(X + j * stride);
+            __builtin_prefetch(X + j * stride + stride - 1);
         }
+        const std::int64_t j = graph.ends[e];
         const double w = Weighted ? graph.weights[e] : 1.0;
-        const double term = w * (own - claim.h[graph.ends[e]]);
-        degree += w;
-        flow += term;
-        sizes += std::fabs(term);
+        Doubles<G> term_a = load<G>(X + j * stride + a) - own_a;
+        Doubles<G> term_b = load<G>(X + j * stride + b) - own_b;
+        if (Weighted) {
+            term_a *= w;
+            term_b *= w;
+        }
+        in_a.sum += term_a;
+        in_b.sum += term_b;
+        in_a.sizes += size_of<G>(term_a);
+        in_b.sizes += size_of<G>(term_b);
+        if (First) {
+            const double term = w * (claim.h[j] - own_h);
+            degree += w;
+            in_h.sum += term;
+            in_h.sizes += std::fabs(term);
+        }
     }
-    const auto terms = static_cast<double>(node.last - node.first + 8);
-    node.unit = 1.01 * (terms + claim.roundings) * unit_roundoff;
-    node.tiny = terms * underflow;
-    node.loss = claim.leak * degree;
-    const double lost = node.loss * own;
-    const double rounding =
-        node.unit * (sizes + std::fabs(lost)) + node.tiny * (1 + std::fabs(own));
-    const double drain = flow + lost - rounding;
-    node.drain = drain > 0 ? drain : std::nan("");  // else h proves nothing
-    node.degree = degree;
-    return node;
+    if (First) conclude(node, in_h, degree, own_h, claim.leak, claim.roundings);
+    conclude<G>(node, in_a, own_a, a, found);
+    conclude<G>(node, in_b, own_b, b, found);
 }
 
-template <bool Weighted, class T>
+// All columns of a node. The last pass overlaps with the one before rather than reach beyond the row.
+template <int G, bool Weighted, class T>
+inline void prove_row(const Claim<T>& claim, Node& node, Evidence& found) {
+    const std::int64_t count = claim.columns;
+    prove_columns<G, Weighted, true>(claim, node, 0, count < 2 * G ? count - G : G, found);
+    for (std::int64_t k = 2 * G; k < count; k += 2 * G) {
+        const std::int64_t a = k + 2 * G <= count ? k : count - 2 * G;
+        prove_columns<G, Weighted, false>(claim, node, a, a + G, found);
+    }
+}
+
+template <int G, bool Weighted, class T>
 void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
-    const double* const h = claim.h;
     for (std::int64_t i = first; i < last; ++i) {
+        const double h = claim.h[i];
         if (!claim.free[i]) {
-            found.stray |= h[i] != 0;
+            found.stray |= h != 0;
             continue;
         }
-        const Node node = node_of<Weighted>(claim, i);
-        if (claim.columns >= 8) prove_row<8, Weighted>(claim, node, found);
-        else if (claim.columns >= 4) prove_row<4, Weighted>(claim, node, found);
-        else if (claim.columns >= 2) prove_row<2, Weighted>(claim, node, found);
-        else prove_row<1, Weighted>(claim, node, found);
-        const double degree = node.degree;
-        found.least_degree = degree < found.least_degree ? degree : found.least_degree;
-        found.greatest_degree = degree > found.greatest_degree ? degree : found.greatest_degree;
-        found.least_exit = h[i] < found.least_exit ? h[i] : found.least_exit;
-        found.greatest_exit = h[i] > found.greatest_exit ? h[i] : found.greatest_exit;
+        Node node{i, claim.graph.start[i], claim.graph.start[i + 1]};
+        prove_row<G, Weighted>(claim, node, found);
+        const double d = node.degree;
+        found.least_degree = d < found.least_degree ? d : found.least_degree;
+        found.greatest_degree = d > found.greatest_degree ? d : found.greatest_degree;
+        found.least_exit = h < found.least_exit ? h : found.least_exit;
+        found.greatest_exit = h > found.greatest_exit ? h : found.greatest_exit;
         ++found.n_nodes;
     }
 }
 
+// G columns at a time, or fewer where there are no more than that.
+template <int G, class T>
+void by_width(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
+    if constexpr (G > 1) {
+        if (claim.columns <= G) return by_width<G / 2>(claim, first, last, found);
+    }
+    if (claim.graph.weights) prove_rows<G, true>(claim, first, last, found);
+    else prove_rows<G, false>(claim, first, last, found);
+}
+
 template <class T>
 void any_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
-    if (claim.graph.weights) prove_rows<true>(claim, first, last, found);
-    else prove_rows<false>(claim, first, last, found);
+    by_width<widest>(claim, first, last, found);
 }
 
 #define ISOTHERM_JOIN_OF(a, b) a##b

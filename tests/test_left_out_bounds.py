@@ -11,7 +11,7 @@ from isotherm.decision import DECISIONS
 from oracle import random_graph, random_seeds
 
 
-def pods(rng, weight, *, n_pods=60, size=6):
+def pods(rng, weight, *, n_pods=40, size=6):
     """Cliques with one seed each, joined by weak links, and the labels of the seeds."""
     edges = []
     for pod in range(n_pods):
@@ -34,7 +34,7 @@ def test_across_weak_links_a_seed_left_out_is_what_fitting_again_makes_of_it(wei
     graph, labels = pods(np.random.default_rng(0), weight)
     found = DirichletClassifier().fit(graph, labels, confidence).leave_one_out()
     assert found.error_bound.max() <= 1e-6
-    for row, seed in list(enumerate(found.nodes.tolist()))[::4]:
+    for row, seed in list(enumerate(found.nodes.tolist()))[::8]:
         again = DirichletClassifier().fit(graph, without(labels, seed), confidence)
         (at,) = graph.positions([seed])
         error = np.abs(found.temperatures[row] - again.temperatures_[at]).max()

@@ -475,3 +475,27 @@ def test_float32_that_cannot_hold_the_tolerance_goes_on_in_float64():
     found = solve_dirichlet(graph, seeds, np.eye(2), tol=2e-5, solver="cg", engine="native")
     assert found.certificate.bound <= 2e-5
     assert found.temperatures.dtype == np.float64
+
+
+@pytest.mark.slow
+def test_a_process_may_end_while_threads_are_solving(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+import threading, time
+import numpy as np
+from isotherm import DirichletClassifier, Graph
+rng = np.random.default_rng(0)
+graph = Graph.from_edges(*rng.integers(0, 30_000, (2, 100_000)), nodes=range(30_000))
+labels = {i: i % 5 for i in range(0, 30_000, 100)}
+def fit_for_ever():
+    while True:
+        DirichletClassifier().fit(graph, labels)
+for _ in range(3):
+    threading.Thread(target=fit_for_ever, daemon=True).start()
+time.sleep(0.5)
+"""
+    )
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (0, "")

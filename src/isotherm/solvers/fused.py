@@ -42,6 +42,7 @@ FLOAT32_REACH = 1e-6  # how far a level falls before rounding in float32 is all 
 GOOD_ETA = 0.5  # of the exit times, with which temperatures are worth proving
 FINAL_ETA = 0.1  # and with which they need not get better
 FIRST_REVIEW = 16  # step at which the pace is first looked at; then at twice that, and so on
+STALLED = 300  # steps without progress, with a factor, after which there will be none
 FACTOR_COST = (20, 5)  # of a factor and its use, in steps: so many, and so many per neighbour
 
 
@@ -148,6 +149,8 @@ class FusedConjugateGradient:
                 level = self.levels[self._columns(block)].max()
                 if not math.isfinite(level):
                     return  # weights beyond the range of float32
+                if pace.since_progress(level, self.eta) > self._patience():
+                    return  # weights so far apart that rounding undoes each step
                 more_digits = level <= reach and X.dtype == np.float32
                 hard = self.factor is None and self.preconditioner == "auto"
                 if hard and pace.steps_left(level, partial(self._target, tol)) > self.too_many:
@@ -159,6 +162,13 @@ class FusedConjugateGradient:
                 if more_digits:
                     break
                 reach = self._reach(X, block)
+
+    def _patience(self) -> int:
+        """Steps without progress after which there will be none.
+
+        But for rounding, there are no more steps than free nodes; and few with a factor.
+        """
+        return STALLED if self.factor is not None else STALLED + 2 * self.operator.problem.n_free
 
     def _descent(self, block: Block) -> Any:
         if block not in self.descents:
@@ -270,6 +280,15 @@ class Pace:
     def __init__(self) -> None:
         self._best = [math.inf]
         self._review = FIRST_REVIEW
+        self._least = (math.inf, math.inf)  # level and η at the last progress
+        self._idle = 0  # steps since then
+
+    def since_progress(self, level: float, eta: float) -> int:
+        """Steps since the level or η has last been halved."""
+        self._idle += 1
+        if level <= self._least[0] / 2 or eta <= self._least[1] / 2:
+            self._least, self._idle = (min(level, self._least[0]), min(eta, self._least[1])), 0
+        return self._idle
 
     def steps_left(self, level: float, target_of: Callable[[], float]) -> float:
         """Steps still to come, by the pace of the later half; 0 unless it is time to ask."""
