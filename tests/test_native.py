@@ -497,5 +497,7 @@ time.sleep(0.5)
 """
     )
     for _ in range(3):
-        ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+        ended = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, check=False
+        )
         assert (ended.returncode, ended.stderr) == (0, "")

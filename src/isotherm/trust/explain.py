@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from isotherm.solvers.method import Solver
 
 MOST_SEARCHED = 200_000  # nodes looked at for a path
+FARTHEST = 1e-6  # shares that may be farther off are solved for one by one
+MOST_SEEDS = 500  # if there are no more than these
 
 
 class Path(NamedTuple):
@@ -72,7 +74,7 @@ class Shares:
         is_seed = np.zeros(self._graph.n_nodes, dtype=bool)
         is_seed[self.seeds] = True
         found: list[Path] = []
-        for _ in range(most):
+        for _ in range(most if self._rate > 0 else 0):
             path = self._widest(taken, is_seed)
             if path is None:
                 break
@@ -146,4 +148,11 @@ def shares_of(
         shares = received / rate
         farthest = (errors + rounding * received + shares * rate_error) / (rate - rate_error)
     error = min(float(farthest.max()), 1.0) if rate > rate_error else 1.0
-    return Shares(node, problem.boundary, shares, error, u, rate, graph)
+    if error > FARTHEST and problem.n_seeds <= MOST_SEEDS:
+        # Too little heat leaves the node to be shared out: let each seed heat it instead.
+        anew = solve_nearly(
+            problem.with_values(np.eye(problem.n_seeds)), tol=tol, solver=solver, engine=engine
+        )
+        if anew.error_bound[node] < error or not np.isfinite(shares).all():
+            shares, error = anew.temperatures[node].astype(np.float64), anew.error_bound[node]
+    return Shares(node, problem.boundary, shares, float(error), u, float(rate), graph)

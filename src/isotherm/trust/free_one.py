@@ -11,7 +11,8 @@ import numpy as np
 
 from isotherm.dirichlet import DirichletProblem
 from isotherm.graph import Graph
-from isotherm.rounding import UNIT_ROUNDOFF
+from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
+from isotherm.solvers.certificate import COVERED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,15 +133,16 @@ def free_one(
         r, escape = flows.sum(axis=0) - lost * own, escaping.sum() + lost
         rounding = 1.01 * (len(ends) + 8 + problem.roundings) * UNIT_ROUNDOFF
         r_error = weights @ (E[ends] + own_error) + lost * own_error
-        r_error += rounding * (np.abs(flows).sum(axis=0).max(initial=0.0) + lost)
-        escape_error = weights @ g_errors + rounding * (np.abs(escaping).sum() + lost)
+        tiny = 4 * (len(ends) + 8) * UNDERFLOW
+        r_error += rounding * (np.abs(flows).sum(axis=0).max(initial=0.0) + lost) + tiny
+        escape_error = weights @ g_errors + rounding * (np.abs(escaping).sum() + lost) + tiny
         delta = r / escape
         error = (r_error + np.abs(delta).max() * escape_error) / (escape - escape_error)
         total, total_error = responses.total(column)
         total, total_error = total / x_node, (total_error + total / x_node * x_error) / unit
         change_error = np.abs(delta).max() * total_error + error * (total + total_error)
         error = (own_error + error) * (1 + 1e-12) + 4 * UNIT_ROUNDOFF
-    sound = unit > 0 and escape > escape_error
+    sound = COVERED[0] <= degree <= COVERED[1] and unit > 0 and escape > escape_error
     return Freed(own + delta, float(error) if sound else np.inf, delta * total, float(change_error))
 
 
