@@ -260,7 +260,7 @@ def test_labels_come_back_as_they_were_given():
         ({0: [["x"]]}, LabelError, "hashable"),
         ({0: ["x", None]}, LabelError, "node 0 hold -1, None or NaN"),
         ({0: [3], 1: [-1]}, LabelError, "node 1 hold -1"),
-        ({"x", "y"}, LabelError, "a set has none"),
+        pytest.param({"x", "y"}, LabelError, "a set has none", id="a set"),
         (7, LabelError, "must be a sequence"),
         (pd.Series([["x"], ["y"]], index=[0, 0]), LabelError, "conflict"),
     ],
