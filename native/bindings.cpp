@@ -462,6 +462,7 @@ NB_MODULE(_core, m) {
     descent
         .def(nb::init<const BoundProblem&, int, bool, bool>(), "problem"_a, "columns"_a, "exits"_a,
              "hidden"_a, nb::keep_alive<1, 2>())
+        .def("rest", [](BoundDescent& self) { self.descent.rest(); })
         .def("multiply", [](BoundDescent& self) { unlocked([&] { self.descent.multiply(); }); })
         .def(
             "precondition",

@@ -84,6 +84,12 @@ public:
     template <class T>
     void step(const Columns<T>& X, double* h, float* levels);
 
+    // Gives back the room of the directions, which the next step after a weighing takes anew.
+    void rest() {
+        P_and_V_ = Buffer<float>();
+        stale_ = true;
+    }
+
     // V = M P / pivots once more, for measurements.
     void multiply();
 

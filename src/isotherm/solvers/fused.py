@@ -252,6 +252,8 @@ class FusedConjugateGradient:
     def certify(self, X: NDArray[Any]) -> Certificate:
         problem = self.operator.problem
         self.fresh.clear()
+        for descent in self.descents.values():
+            descent.rest()  # others may need the room
         for block in self.blocks:
             self._settle(X, block)
         found = self.operator.imbalance(X, self.h)
