@@ -160,6 +160,7 @@ def tar(name, **about):
         tar("labels.npy", type=tarfile.FIFOTYPE),
         tar("labels.npy", type=tarfile.CHRTYPE),
     ],
+    ids=["above", "absolute", "symbolic link", "hard link", "pipe", "device"],
 )
 def test_an_archive_that_reaches_out_is_refused_and_forgotten(answer, home, data):
     answer(body(data, b"Content-Length: %d" % len(data)))

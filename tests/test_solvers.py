@@ -343,3 +343,25 @@ def test_a_purpose_served_ends_a_solve_early():
     early = solve(problem, solver="cg", excess=lambda _, proof: proof.bound / 0.1)
     assert early.n_iter < full.n_iter
     assert 1e-6 < early.certificate.bound < 0.1
+
+
+def test_a_refit_after_one_that_proved_nothing_starts_afresh():
+    # The first problem is beyond what can be proven; the second must not suffer from it.
+    path = Graph.from_edges(range(300), range(1, 301), np.r_[1e-200, np.ones(298), 1e200])
+    with pytest.raises(NotConverged) as failure:
+        solve_dirichlet(path, [0, 300], [1.0, 0.0], solver="cg")
+    plain = Graph.from_edges(range(300), range(1, 301))
+    again = solve_dirichlet(plain, [0, 300], [1.0, 0.0], solver="cg", start=failure.value.solution)
+    assert again.certificate.bound <= 1e-6
+    assert np.allclose(again.temperatures[:, 0], np.linspace(1, 0, 301), atol=1e-6)
+
+
+def test_elimination_has_room_for_many_seeds():
+    # Their weights stay sparse: dense, those of a thousand free nodes would take 8 GB a million.
+    n_free, n_seeds = 10, 200_000
+    source = np.arange(n_seeds) % n_free
+    star = Graph.from_edges(source, n_free + np.arange(n_seeds))
+    seeds = n_free + np.arange(n_seeds)
+    values = (np.arange(n_seeds) // n_free % 2).astype(float)
+    solution = solve_dirichlet(star, seeds, values, solver="elimination")
+    assert np.allclose(solution.temperatures[:n_free], 0.5)

@@ -69,8 +69,9 @@ class BoundElimination:
     def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:  # noqa: ARG002
         problem = self.operator.problem
         yield float(spans(problem).max())
-        inner, outer = self.scaled(problem.inner.toarray()), self.scaled(problem.outer.toarray())
-        exits = outer.sum(axis=1) + problem.leak * self.scaled(problem.degrees)
+        inner, outer = self.scaled(problem.inner.toarray()), problem.outer.copy()
+        outer.data = self.scaled(outer.data)
+        exits = outer @ np.ones(problem.n_seeds) + problem.leak * self.scaled(problem.degrees)
         warm, cold = np.maximum(problem.values, 0.0), np.maximum(-problem.values, 0.0)
         found = np.hsplit(eliminate(inner, exits, outer @ np.hstack([warm, cold])), 2)
         X[problem.free] = found[0] - found[1]

@@ -39,8 +39,10 @@ class Warm(NamedTuple):
 
     @classmethod
     def of(cls, solution: Solution) -> Warm:
-        """From where another solve ended."""
-        return cls(solution.temperatures, solution.certificate.nodes)
+        """From where another solve ended; its exit times only if they proved something."""
+        exits = solution.certificate.nodes
+        is_proven = np.isfinite(np.nansum(exits))
+        return cls(solution.temperatures, exits if is_proven else None)
 
 
 class Method(Protocol):
