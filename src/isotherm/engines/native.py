@@ -70,8 +70,8 @@ class NativeOperator(ScipyOperator):
         self.root = root_measures(problem, tol)
         self.engine = engine
 
-    def prepared(self) -> Any:
-        """The problem as the core sees it, with hanging trees taken off."""
+    def prepared(self, *, peeling: bool = True) -> Any:
+        """The problem as the core sees it; `peeling` takes hanging trees off."""
         rows, problem = self.problem.graph.rows, self.problem
         return core.Problem(
             rows.start,
@@ -81,7 +81,7 @@ class NativeOperator(ScipyOperator):
             problem.graph.degrees,
             problem.leak,
             self.root,
-            True,  # hanging trees are peeled off
+            peeling,
             n_threads(self.engine.threads),
             self.engine.simd or core.instruction_sets()[0],
         )
