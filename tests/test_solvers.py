@@ -365,3 +365,13 @@ def test_elimination_has_room_for_many_seeds():
     values = (np.arange(n_seeds) // n_free % 2).astype(float)
     solution = solve_dirichlet(star, seeds, values, solver="elimination")
     assert np.allclose(solution.temperatures[:n_free], 0.5)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("solver", ["cg", "sweeps", "direct"])
+@pytest.mark.parametrize("garbage", [np.inf, -np.inf, np.nan, 1e300])
+def test_a_start_from_garbage_does_no_harm(engine, solver, garbage):
+    path = Graph.from_edges(range(10), range(1, 11))
+    start = np.full((11, 1), garbage)
+    found = solve_dirichlet(path, [0, 10], [1.0, 0.0], solver=solver, engine=engine, start=start)
+    assert np.allclose(found.temperatures[:, 0], np.linspace(1, 0, 11), atol=1e-6)

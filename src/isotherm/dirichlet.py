@@ -238,7 +238,6 @@ class DirichletProblem:
         else:
             X = np.array(warm, dtype).reshape(shape)
             np.nan_to_num(X, copy=False, nan=0.0)
-            np.clip(X, *self.bounds, out=X)
         X[self.boundary] = self.values
         X[np.flatnonzero(self.is_unreached)] = np.nan
         return X

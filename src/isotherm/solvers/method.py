@@ -115,7 +115,11 @@ class Relaxation(ABC):
         return self
 
     def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:  # noqa: ARG002
-        return self.operator.problem.start(warm=warm and warm.temperatures)
+        problem = self.operator.problem
+        X = problem.start(warm=warm and warm.temperatures)
+        if warm is not None:
+            np.clip(X, *problem.bounds, out=X)  # which brings it only closer
+        return X
 
     def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:
         self._prepare()
