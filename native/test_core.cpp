@@ -697,7 +697,7 @@ void test_proofs(const Edges& edges, bool weighted, double leak) {
     const Sample s(edges, weighted, 0.1);
     const Doubles h = solved(s, inverse_of(s, leak), [&](Int i) { return s.degrees[i]; });
     for (const Kernels* const kernels : all_kernels()) {
-        for (const int columns : {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 20}) {
+        for (int columns = 1; columns <= 20; ++columns) {
             evidence_bounds_the_residual<float>(s, h, leak, columns, kernels);
             evidence_bounds_the_residual<double>(s, h, leak, columns, kernels);
         }
