@@ -179,10 +179,16 @@ class DirichletProblem:
     @cached_property
     def is_heated(self) -> NDArray[np.bool_]:
         """Columns with heat: some seed that is not at 0 touches a free node."""
+        return np.asarray((self.values[self.is_touching] != 0).any(axis=0))
+
+    @cached_property
+    def is_touching(self) -> NDArray[np.bool_]:
+        """Which of the boundary have a free neighbour, shape (s,)."""
         entries, counts = self.graph.rows.entries(self.boundary)
         into_free = self.is_free[self.graph.rows.ends[entries]]
-        touching = np.unique(np.repeat(np.arange(len(counts)), counts)[into_free])
-        return np.asarray((self.values[touching] != 0).any(axis=0))
+        touching = np.zeros(len(counts), dtype=bool)
+        touching[np.repeat(np.arange(len(counts)), counts)[into_free]] = True
+        return touching
 
     # --- the split: A_FF, A_FS and what they make ---------------------------------------------
 

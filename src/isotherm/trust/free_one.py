@@ -182,8 +182,7 @@ def heated_without(
     entries, counts = problem.graph.rows.entries(boundary)
     owner = np.repeat(np.arange(len(boundary)), counts)
     ends = problem.graph.rows.ends[entries]
-    touching = np.zeros(len(boundary), dtype=bool)
-    touching[owner[problem.is_free[ends]]] = True
+    touching = problem.is_touching.copy()
     if together:
         gone = np.zeros(len(boundary), dtype=bool)
         gone[places] = True
