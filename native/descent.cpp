@@ -247,6 +247,7 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
 
 template <class T>
 Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
+    const bool resumes = sizeof(T) == 8 && !stale_ && factor_ && factor_ == next_factor_;
     take_scale(scale);
     double inverse[max_width + 1] = {};
     for (int l = 0; l <= x_.columns; ++l) inverse[l] = 1 / scale_[l];
@@ -264,7 +265,7 @@ Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
         found = problem_.residual<double>(
             {X.first, X.stride, count, false, inverse, x_.Z, x_.lanes, x_.columns});
     }
-    P_and_V_ = Buffer<float>();  // others may need the room
+    if (!resumes) P_and_V_ = Buffer<float>();  // others may need the room
     if (h && !packed_h) found.exits = problem_.exit_residual(h, x_.Z + x_.columns, x_.lanes);
     if (packed_h) found.exits = found.columns[count];
     if (!h && x_.lanes > x_.columns) {  // exit times that are good enough: their lane is idle
@@ -272,6 +273,7 @@ Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
             for (std::int64_t i = first; i < last; ++i) x_.Z[i * x_.lanes + x_.columns] = 0.0f;
         });
     }
+    if (resumes) resume();
     return found;
 }
 
@@ -336,6 +338,17 @@ void Descent::restart() {
     float largest[max_width];
     const float* const from = precondition(dots, largest);
     advance<float>(from, largest, none, {nullptr, 0, 0}, nullptr, none);
+}
+
+// The direction stays, and is measured against the new residual.
+void Descent::resume() {
+    stale_ = false;
+    std::fill(Y_.get(), Y_.get() + problem_.M().graph.n_nodes * x_.lanes, 0.0f);
+    const float nothing[max_width] = {};
+    const double none[max_width + 1] = {};
+    double whole[max_width];
+    std::fill(whole, whole + max_width, 1.0);
+    advance<float>(Y_.get(), nothing, whole, {nullptr, 0, 0}, nullptr, none);
 }
 
 void Descent::multiply() {

@@ -71,9 +71,11 @@ public:
     template <class T>
     void begin(const Columns<T>& X, const double* scale);
 
-    // Residuals of X and h as they are; the next step starts afresh from them. In it columns are
-    // divided by their `scale`. h may be rounded to float, where that does no harm, so as to be
-    // fetched along with X; without h, here and in the steps that follow, it stays as it is.
+    // Residuals of X and h as they are; the next step starts afresh from them, or goes on in its
+    // direction if X is of doubles and there is a factor: then steps are dear, and those that find
+    // good directions again would be many. Columns are divided by their `scale`. h may be rounded
+    // to float, where that does no harm, so as to be fetched along with X; without h, here and in
+    // the steps that follow, it stays as it is.
     template <class T>
     Levels weigh(const Columns<T>& X, double* h, const double* scale);
 
@@ -104,6 +106,7 @@ private:
     void take_scale(const double* scale);
     void make_room();
     void restart();
+    void resume();
     const float* precondition(double* dots, float* largest);
     template <class T>
     void advance(const float* from, const float* largest, const double* beta,

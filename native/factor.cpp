@@ -58,6 +58,10 @@ private:
     int least_ = 0;
 };
 
+// Of so few neighbours all pairs are joined, which is exact: on grids that saves a third of the steps,
+// and elsewhere it costs next to nothing.
+constexpr std::size_t all_joined = 5;
+
 struct Edge {
     float weight;
     std::int32_t to;
@@ -249,6 +253,14 @@ Factor::Factor(const Operator& M) {
     std::vector<Neighbour> around;
     std::vector<double> rest;  // rest[i]: weight of the neighbours from i on
     std::vector<std::int32_t> place(static_cast<std::size_t>(ground));
+    const auto join_all = [&](double total) {
+        for (std::size_t i = 0; i < around.size(); ++i) {
+            for (std::size_t j = i + 1; j < around.size(); ++j) {
+                graph.join(around[i].node, around[j].node,
+                           around[i].weight * around[j].weight / total);
+            }
+        }
+    };
     start_.assign(1, 0);
     for (std::int32_t k = 0; k < n; ++k) {
         if (k % 4096 == 0) check_interrupt();
@@ -260,13 +272,18 @@ Factor::Factor(const Operator& M) {
         place[v] = k;
         order_.push_back(v);
         inverse_pivots_.push_back(static_cast<float>(1.0 / total));
-        for (std::size_t i = 0; i < count; ++i) {
+        for (const Neighbour& a : around) {
+            if (a.node == ground) continue;
+            rows_.push_back(a.node);
+            shares_.push_back(static_cast<float>(a.weight / total));
+        }
+        start_.push_back(static_cast<std::int64_t>(rows_.size()));
+        if (count <= all_joined) {
+            join_all(total);
+            continue;
+        }
+        for (std::size_t i = 0; i + 1 < count; ++i) {
             const Neighbour& a = around[i];
-            if (a.node != ground) {
-                rows_.push_back(a.node);
-                shares_.push_back(static_cast<float>(a.weight / total));
-            }
-            if (i + 1 == count) break;
             // Of the neighbours of greater weight one is drawn, in proportion to its weight: the
             // last one at which the rest is still at least the mark.
             const double mark = rest[i + 1] * (1 - draws.uniform());
@@ -279,7 +296,6 @@ Factor::Factor(const Operator& M) {
             graph.join(a.node, around[static_cast<std::size_t>(low - rest.data())].node,
                        a.weight * rest[i + 1] / total);
         }
-        start_.push_back(static_cast<std::int64_t>(rows_.size()));
     }
     for (std::int32_t& row : rows_) row = place[row];
 }

@@ -1,10 +1,10 @@
 // An approximate factorisation C ≈ M, for graphs on which plain conjugate gradients crawl.
 //
 // Eliminating a node joins its neighbours to each other, which fills a matrix up. Here a node with
-// k neighbours leaves only k − 1 edges behind, drawn at random so that their expectation is what
-// exact elimination would leave (Kyng and Sachdeva, FOCS 2016; the order of elimination, by least
-// degree, and the drawing by increasing weight follow Gao, Kyng and Spielman, 2023). The boundary
-// and the leak are one further node, the ground, which is never eliminated.
+// k neighbours, unless k is small, leaves only k − 1 edges behind, drawn at random so that their
+// expectation is what exact elimination would leave (Kyng and Sachdeva, FOCS 2016; the order of
+// elimination, by least degree, and the drawing by increasing weight follow Gao, Kyng and Spielman,
+// 2023). The boundary and the leak are one further node, the ground, which is never eliminated.
 #pragma once
 
 #include <cstdint>

@@ -118,6 +118,17 @@ Edges diamonds(Int n_diamonds) {
     return edges;
 }
 
+Edges ladder(Int n_rungs) {
+    Edges edges{2 * n_rungs, {}, {}, {}};
+    for (Int i = 0; i < 2 * n_rungs; i += 2) {
+        edges.add(i, i + 1);
+        for (const Int side : {i, i + 1}) {
+            if (i + 2 < 2 * n_rungs) edges.add(side, side + 2);
+        }
+    }
+    return edges;
+}
+
 Edges with_hub(Edges edges) {
     for (Int i = 1; i <= 300; ++i) edges.add(0, i);
     return edges;
@@ -479,9 +490,12 @@ void levels_are_those_of_the_residual(const Operator& M, const Columns<T>& X, co
         double& hidden = expected[max_width];
         if (o.hidden) hidden = std::max(hidden, std::fabs(sum) / gauge(M, i));
     }
+    // The recurrence is in float: what it may be off by grows with the numbers of its lane.
+    const double longest = h ? *std::max_element(h, h + M.graph.n_nodes) : 0.0;
     for (int l = 0; l <= max_width; ++l) {
-        CHECK(levels[l] >= expected[l] - 1e-4);
-        CHECK(o.peeling || levels[l] <= expected[l] + 1e-4);  // a parent's may be overestimated
+        const double slack = 1e-4 + (l == o.columns && o.exits ? 1e-6 * longest : 0.0);
+        CHECK(levels[l] >= expected[l] - slack);
+        CHECK(o.peeling || levels[l] <= expected[l] + slack);  // a parent's may be overestimated
     }
 }
 
@@ -620,8 +634,9 @@ void settling_clips_and_fills_peeled_nodes(const Sample& s, const Options& o) {
     for (Int i = 0; i < s.n; ++i) CHECK(kind[i] == peeled || h[i] == 2);
 }
 
-void what_needs_no_draws_is_factorised_exactly(int threads, const Kernels* kernels) {
-    const Sample s(diamonds(16), true, 0.0);
+void what_needs_no_draws_is_factorised_exactly(const Edges& edges, int threads,
+                                               const Kernels* kernels) {
+    const Sample s(edges, true, 0.0);
     const Options plain{1, false, false, true, false, false, 0.0, threads, kernels};
     const Problem problem = problem_of(s, plain);
     const Operator& M = problem.M();
@@ -958,7 +973,9 @@ int main() {
         rows_have_one_fingerprint(scattered(60, 600), kernels);
         faults_in_the_order_are_found_wherever_they_are(kernels);
         for (const int threads : {1, 2, 4}) {
-            what_needs_no_draws_is_factorised_exactly(threads, kernels);
+            for (const Edges& edges : {diamonds(16), ladder(24)}) {
+                what_needs_no_draws_is_factorised_exactly(edges, threads, kernels);
+            }
         }
         for (const bool factor : {false, true}) {
             answers_do_not_depend_on_the_threads<float>(factor, kernels);

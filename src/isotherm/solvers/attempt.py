@@ -103,14 +103,15 @@ def attempt(
             met = bound <= tol or (excess is not None and excess(X, certificate) <= 1)
             # A solver's own residual drifts from the true one: it may be at its target where the
             # certificate is not. Starting again from there is worth it while it helps.
-            worth_it = early or (likely <= tol and bound < previous / 2)
+            # With η < ½ its exit times are at most 3/2 of the exact ones: is rounding too much
+            # even with these?
+            hopeless = likely <= tol and _all_rounding(certificate, 6 * tol)
+            worth_it = early or (likely <= tol and bound < previous / 2 and not hopeless)
             if not met and not worth_it and X.dtype == np.float32:
                 X, worth_it = X.astype(np.float64), True  # which holds more digits
             if met or not worth_it:
                 used_up = likely > tol and not _all_rounding(certificate, tol)
-                # With η < ½ the certificate's exit times are at most twice as long as need be.
-                spent = not met and likely <= tol and _all_rounding(certificate, 8 * tol)
-                return Attempt(record(X, certificate, steps), met, used_up, spent)
+                return Attempt(record(X, certificate, steps), met, used_up, hopeless and not met)
             previous = math.inf if early else bound
             del certificate  # room for what follows
 

@@ -39,6 +39,8 @@ FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 may be
 AIM = 0.8  # likely error aimed at, of the tolerance: the recurrence drifts from the truth
 DRIFT = 1.5  # and is not taken at its word
 FLOAT32_REACH = 1e-6  # how far a level falls before rounding in float32 is all that is left
+FACTOR_REACH = 1e-3  # the same with a factor, before rounding spoils its directions
+ROUNDING = 2**-50  # of residuals in float64, in units of the temperatures
 GOOD_ETA = 0.5  # of the exit times, with which temperatures are worth proving
 FINAL_ETA = 0.1  # and with which they need not get better
 FIRST_REVIEW = 16  # step at which the pace is first looked at; then at twice that, and so on
@@ -109,6 +111,8 @@ class FusedConjugateGradient:
         self.h = np.zeros(problem.graph.n_nodes)
         self.eta, self.longest, self.exits_done = 1.0, 0.0, False
         self.levels = np.full(problem.n_columns, np.inf)
+        # Of fresh residuals, whatever the temperatures: rounding is all that is left.
+        self.least = ROUNDING * float(np.abs([self.low, self.high]).max(initial=0))
         self.cold = False  # X and h were 0 at free nodes to begin with
         self.fresh: set[Block] = set()  # those whose residuals are of X as it is
 
@@ -155,11 +159,11 @@ class FusedConjugateGradient:
                 hard = self.factor is None and self.preconditioner == "auto"
                 if hard and pace.steps_left(level, partial(self._target, tol)) > self.too_many:
                     self._factorise()
-                    more_digits = False
+                    more_digits = X.dtype == np.float32 and self._target(tol) < reach
                 elif level > reach:
                     continue
                 self._weigh(X, block)
-                if more_digits:
+                if more_digits or self.levels[self._columns(block)].max() <= self.least:
                     break
                 reach = self._reach(X, block)
 
@@ -194,7 +198,8 @@ class FusedConjugateGradient:
         levels = self.levels[self._columns(block)]
         if X.dtype == np.float32 or not np.isfinite(levels).all():
             return FLOAT32_REACH * float(self.scale.max())
-        return FLOAT32_REACH * float(levels.max())
+        reach = FLOAT32_REACH if self.factor is None else FACTOR_REACH
+        return reach * float(levels.max())
 
     def _exits(self, block: Block) -> NDArray[np.float64] | None:
         """The exit times, where they are still to be improved."""
