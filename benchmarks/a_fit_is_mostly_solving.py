@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks import graphs
 from benchmarks.measure import Result, fastest
 from isotherm import DirichletClassifier, load_dataset
-from isotherm.solvers import fused
+from isotherm.engines.native import fused
 
 
 def run(*, quick: bool) -> Result:

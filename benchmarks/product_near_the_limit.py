@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks import graphs
 from benchmarks.measure import Result, fastest
-from isotherm import DirichletProblem, Graph, NativeEngine
+from isotherm import DirichletProblem, Graph, NativeEngine, SolveOptions
 from isotherm.compiled import core, n_threads
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def by_isotherm(A: sparse.csr_matrix) -> Callable[[], object]:
     graph = Graph.from_matrix(A)
     seeds = np.flatnonzero(graph.degrees)[:100]
     problem = DirichletProblem(graph, seeds, np.random.default_rng(0).random((100, COLUMNS)))
-    prepared = NativeEngine().operator(problem, 1e-4).prepared(peeling=False)
+    prepared = NativeEngine().prepare(problem, SolveOptions(1e-4)).operator.prepared(peeling=False)
     descent = core.Descent(prepared, COLUMNS, exits=True, hidden=False)
     X, h, one = problem.start(np.float32), np.zeros(graph.n_nodes), np.ones(COLUMNS)
     X[problem.is_unreached] = 0

@@ -148,12 +148,12 @@ def responses_of(
     model: DirichletClassifier, rng: np.random.Generator
 ) -> tuple[Responses, np.ndarray, np.ndarray]:
     """Of the same kind of candidates that `suggest` looks at."""
-    is_seed, problem = model.status_ == "seed", model._problem
+    is_seed, problem = model.status_ == "seed", model.problem_
     doubts = Doubts.of(model.calibration_(model.scores_), is_seed)
     free = np.flatnonzero(problem.is_free)
     candidates = candidates_of(problem.graph, free, doubts, CANDIDATES, rng)
     nodes = rng.choice(free, min(MOST, len(free)), replace=False)
-    return Responses(problem, candidates, nodes, tol=TOL), candidates, nodes
+    return Responses(model.session(), candidates, nodes, TOL), candidates, nodes
 
 
 RIVALS: dict[str, Chooser] = {

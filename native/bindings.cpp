@@ -19,6 +19,7 @@
 #include "names.hpp"
 #include "proof.hpp"
 #include "reach.hpp"
+#include "sources.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -182,18 +183,21 @@ struct BoundProblem {
     Array<const std::int32_t> ends;
     nb::object weights;
     Array<const double> degrees;
+    nb::object ties;
     Problem problem;
 
     BoundProblem(Array<const std::int64_t> start_, Array<const std::int32_t> ends_,
                  nb::object weights_, const Array<const std::uint8_t>& free,
-                 Array<const double> degrees_, double leak, bool root, bool peeling, int threads,
-                 const std::string& simd)
+                 Array<const double> degrees_, nb::object ties_, double leak, bool root,
+                 bool peeling, int threads, const std::string& simd)
         : start(start_),
           ends(ends_),
           weights(weights_),
           degrees(degrees_),
+          ties(ties_),
           problem(checked(start_, ends_, weights_, free, degrees_), free.data(), degrees_.data(),
-                  leak, root, peeling, threads, kernels_named(simd)) {}
+                  weights_or_null(ties_, degrees_.shape(0)), leak, root, peeling, threads,
+                  kernels_named(simd)) {}
 
     static Graph checked(const Array<const std::int64_t>& start,
                          const Array<const std::int32_t>& ends, const nb::object& weights,
@@ -222,14 +226,35 @@ struct BoundProblem {
     }
 };
 
+// Row k of `rows` is put in at nodes[k].
+Sources make_sources(const BoundProblem& bound, const Array<const std::int32_t>& nodes,
+                     const Matrix<const double>& rows) {
+    const auto n = static_cast<std::int32_t>(bound.n_nodes());
+    require(rows.shape(0) == nodes.shape(0) && rows.shape(1) > 0, "one row per node");
+    for (std::size_t k = 0; k < nodes.shape(0); ++k) {
+        require(nodes.data()[k] >= 0 && nodes.data()[k] < n, "no such node");
+        require(k == 0 || nodes.data()[k - 1] < nodes.data()[k], "nodes must increase");
+    }
+    return Sources(n, bound.problem.peel(), static_cast<std::int64_t>(nodes.shape(0)),
+                   nodes.data(), rows.data(), static_cast<std::int64_t>(rows.shape(1)));
+}
+
+void require_columns(const Sources* sources, int first, int count) {
+    require(!sources || (first >= 0 && first + count <= sources->columns()),
+            "the sources have no such columns");
+}
+
 // Problem::settle or Problem::hang.
 template <class T, auto how>
 void settle(const BoundProblem& bound, const Matrix<T>& X, int first,
-            const Array<const double>& low, const Array<const double>& high, const nb::object& h) {
+            const Array<const double>& low, const Array<const double>& high, const nb::object& h,
+            const Sources* sources) {
     const auto columns = bound.columns<T>(X, first, static_cast<int>(low.shape(0)));
     require(high.shape(0) == low.shape(0), "low and high differ in length");
     double* const exits = bound.exits(h);
-    unlocked([&] { (bound.problem.*how)(columns, exits, low.data(), high.data()); });
+    require_columns(sources, first, columns.count);
+    const Heat passed = sources ? sources->passed(first) : Heat{};
+    unlocked([&] { (bound.problem.*how)(columns, exits, low.data(), high.data(), passed); });
 }
 
 struct BoundDescent {
@@ -238,16 +263,18 @@ struct BoundDescent {
     bool exits, hidden;
     Descent descent;
 
-    BoundDescent(const BoundProblem& bound_, int columns_, bool exits_, bool hidden_)
+    BoundDescent(const BoundProblem& bound_, int columns_, bool exits_, bool hidden_,
+                 const Sources* sources, int first)
         : bound(bound_),
-          columns(checked(columns_, exits_)),
+          columns(checked(columns_, exits_, hidden_, sources, first)),
           exits(exits_),
           hidden(hidden_),
-          descent(bound_.problem, columns_, exits_, hidden_) {}
+          descent(bound_.problem, columns_, exits_, hidden_, sources, first) {}
 
-    static int checked(int columns, bool exits) {
+    static int checked(int columns, bool exits, bool hidden, const Sources* sources, int first) {
         require(columns >= 0 && columns + exits >= 1 && columns + exits <= max_width,
                 "between 1 and 16 lanes");
+        require_columns(sources, first, columns + hidden);
         return columns;
     }
     double* own_exits(const nb::object& h) const {
@@ -288,18 +315,45 @@ struct BoundDescent {
 
 // --- proving --------------------------------------------------------------------------------------
 
+// From None or (nodes, weights, values, roundings).
+struct BoundTies {
+    std::vector<std::int32_t> row_of;
+    nb::object kept;
+    Ties ties;
+
+    BoundTies(const nb::object& given, std::size_t n_nodes, std::size_t columns) : kept(given) {
+        if (given.is_none()) return;
+        const auto parts = nb::cast<nb::tuple>(given);
+        require(parts.size() == 4, "ties are nodes, weights, values and roundings");
+        const auto nodes = nb::cast<Array<const std::int32_t>>(parts[0]);
+        const auto weights = nb::cast<Array<const double>>(parts[1]);
+        const auto values = nb::cast<Matrix<const double>>(parts[2]);
+        const std::size_t count = nodes.shape(0);
+        require(weights.shape(0) == count && values.shape(0) == count, "one entry per tie");
+        require(values.shape(1) == columns, "as many columns as X");
+        row_of.assign(n_nodes, -1);
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::int32_t i = nodes.data()[k];
+            require(i >= 0 && static_cast<std::size_t>(i) < n_nodes && row_of[i] < 0,
+                    "no such node, or one that is tied twice");
+            row_of[i] = static_cast<std::int32_t>(k);
+        }
+        ties = {row_of.data(), weights.data(), values.data(), nb::cast<double>(parts[3])};
+    }
+};
+
 template <class T>
 nb::dict prove_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
                    const nb::object& weights, const Array<const std::uint8_t>& free, double leak,
-                   double roundings, const Matrix<const T>& X, const Array<const double>& h, int threads,
-                   const std::string& simd) {
+                   const Matrix<const T>& X, const Array<const double>& h, const nb::object& ties,
+                   int threads, const std::string& simd) {
     const Graph graph = view(start, ends, weights);
     const auto n = static_cast<std::size_t>(graph.n_nodes);
     require(free.shape(0) == n && X.shape(0) == n && h.shape(0) == n, "one entry per node");
     require(X.shape(1) > 0, "at least one column");
-    const Claim<T> claim{graph,    free.data(), leak,
-                         roundings, X.data(),    static_cast<std::int64_t>(X.shape(1)),
-                         h.data()};
+    const BoundTies tied(ties, n, X.shape(1));
+    const Claim<T> claim{graph, free.data(), leak, X.data(), static_cast<std::int64_t>(X.shape(1)),
+                         h.data(), tied.ties};
     const Prover& prover = kernels_named(simd).prover();
     const Evidence found = unlocked([&] { return prove<T>(claim, threads, prover); });
     nb::dict result;
@@ -377,9 +431,9 @@ void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
                nb::class_<BoundDescent>& descent) {
     problem
         .def("settle", &settle<T, &Problem::settle<T>>, "X"_a.noconvert(), "first"_a, "low"_a,
-             "high"_a, "h"_a.none() = nb::none())
+             "high"_a, "h"_a.none() = nb::none(), "sources"_a.none() = nb::none())
         .def("hang", &settle<T, &Problem::hang<T>>, "X"_a.noconvert(), "first"_a, "low"_a,
-             "high"_a, "h"_a.none() = nb::none());
+             "high"_a, "h"_a.none() = nb::none(), "sources"_a.none() = nb::none());
     descent
         .def("begin", &BoundDescent::begin<T>, "X"_a.noconvert(), "first"_a, "scale"_a)
         .def("weigh", &BoundDescent::weigh<T>, "X"_a.noconvert(), "first"_a, "scale"_a,
@@ -387,7 +441,7 @@ void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
         .def("step", &BoundDescent::step<T>, "X"_a.noconvert(), "first"_a,
              "h"_a.none() = nb::none());
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
-          "roundings"_a, "X"_a.noconvert(), "h"_a, "threads"_a, "simd"_a);
+          "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "classes"_a,
           "mean_error"_a, "tol"_a, "arrays"_a.none(), "threads"_a);
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
@@ -445,12 +499,14 @@ NB_MODULE(_core, m) {
     nb::class_<BoundProblem> problem(m, "Problem");
     problem
         .def(nb::init<Array<const std::int64_t>, Array<const std::int32_t>, nb::object,
-                      const Array<const std::uint8_t>&, Array<const double>, double, bool, bool,
-                      int, const std::string&>(),
-             "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "leak"_a, "root"_a,
-             "peeling"_a, "threads"_a, "simd"_a)
+                      const Array<const std::uint8_t>&, Array<const double>, nb::object, double,
+                      bool, bool, int, const std::string&>(),
+             "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "ties"_a.none(),
+             "leak"_a, "root"_a, "peeling"_a, "threads"_a, "simd"_a)
         .def_prop_ro("n_peeled",
                      [](const BoundProblem& b) { return b.problem.peel().child.size(); });
+    nb::class_<Sources>(m, "Sources");
+    m.def("sources", &make_sources, "problem"_a, "nodes"_a, "rows"_a);
     nb::class_<Factor>(m, "Factor").def_prop_ro("n_entries", &Factor::n_entries);
     m.def(
         "factorise",
@@ -460,8 +516,9 @@ NB_MODULE(_core, m) {
         "problem"_a);
     nb::class_<BoundDescent> descent(m, "Descent");
     descent
-        .def(nb::init<const BoundProblem&, int, bool, bool>(), "problem"_a, "columns"_a, "exits"_a,
-             "hidden"_a, nb::keep_alive<1, 2>())
+        .def(nb::init<const BoundProblem&, int, bool, bool, const Sources*, int>(), "problem"_a,
+             "columns"_a, "exits"_a, "hidden"_a, "sources"_a.none() = nb::none(), "first"_a = 0,
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>())
         .def("rest", [](BoundDescent& self) { self.descent.rest(); })
         .def("multiply", [](BoundDescent& self) { unlocked([&] { self.descent.multiply(); }); })
         .def(

@@ -49,12 +49,13 @@ void Problem::for_rows(Body body) const {
     for_chunks(threads_, n_chunks(), [&](std::int64_t c) { body(c, cuts_[c], cuts_[c + 1]); });
 }
 
-Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* degrees, double leak,
-                 bool root, bool peeling, int threads, const Kernels& kernels)
+Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* degrees,
+                 const double* ties, double leak, bool root, bool peeling, int threads,
+                 const Kernels& kernels)
     : kind_(free, free + graph.n_nodes),
       cuts_(cut_rows(graph.n_nodes, graph.start)),
       mass_(static_cast<std::size_t>(graph.n_nodes)),
-      M_{graph, kind_.data(), degrees, mass_.data(), 0.0, leak, root, gauge_of_peeled},
+      M_{graph, kind_.data(), degrees, ties, mass_.data(), 0.0, leak, root, gauge_of_peeled},
       kernels_(kernels),
       threads_(threads) {
     std::vector<double> pivots(degrees, degrees + graph.n_nodes);
@@ -143,11 +144,14 @@ double Problem::greatest(const double* h) const {
 }
 
 template <class T>
-void Problem::hang(const Columns<T>& X, double* h, const double* low, const double* high) const {
+void Problem::hang(const Columns<T>& X, double* h, const double* low, const double* high,
+                   const Heat& passed) const {
     for (std::size_t k = peel_.child.size(); k-- > 0;) {
         const std::int64_t i = peel_.child[k], p = peel_.parent[k];
+        const double* const heat = passed.at(i);
         for (int l = 0; l < X.count; ++l) {
-            const T value = static_cast<T>(peel_.ratio[k] * X.first[p * X.stride + l]);
+            const double rise = heat ? heat[l] / peel_.pivot[k] : 0.0;
+            const T value = static_cast<T>(rise + peel_.ratio[k] * X.first[p * X.stride + l]);
             // A ratio may round up.
             X.first[i * X.stride + l] =
                 within(value, static_cast<T>(low[l]), static_cast<T>(high[l]));
@@ -157,7 +161,8 @@ void Problem::hang(const Columns<T>& X, double* h, const double* low, const doub
 }
 
 template <class T>
-void Problem::settle(const Columns<T>& X, double* h, const double* low, const double* high) const {
+void Problem::settle(const Columns<T>& X, double* h, const double* low, const double* high,
+                     const Heat& passed) const {
     T least[max_width] = {}, most[max_width] = {};
     std::copy(low, low + X.count, least);
     std::copy(high, high + X.count, most);
@@ -168,11 +173,16 @@ void Problem::settle(const Columns<T>& X, double* h, const double* low, const do
             for (int l = 0; l < X.count; ++l) row[l] = within(row[l], least[l], most[l]);
         }
     });
-    hang(X, h, low, high);
+    hang(X, h, low, high, passed);
 }
 
-Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden)
+Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden,
+                 const Sources* sources, int first)
     : problem_(problem) {
+    if (sources) {
+        given_ = sources->given(first);
+        passed_ = sources->passed(first);
+    }
     if (hidden && !exits) throw std::invalid_argument("no lane is left for the hidden column");
     const std::int64_t n = problem.M().graph.n_nodes;
     x_.lanes = columns + exits;
@@ -235,6 +245,10 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
                     z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
                 }
             }
+            const double* const heat = passed_.at(i);
+            for (int l = 0; heat && l < x_.columns; ++l) {
+                z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
+            }
         }
     });
     const Peel& peel = problem_.peel();
@@ -260,10 +274,10 @@ Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
         make_room();
         pack(X, count, packed_h ? h : nullptr);
         found = problem_.residual<float>({P_and_V_.get(), x_.width, count + packed_h, packed_h, inverse,
-                                          x_.Z, x_.lanes, x_.columns + packed_h});
+                                          x_.Z, x_.lanes, x_.columns + packed_h, given_});
     } else {
         found = problem_.residual<double>(
-            {X.first, X.stride, count, false, inverse, x_.Z, x_.lanes, x_.columns});
+            {X.first, X.stride, count, false, inverse, x_.Z, x_.lanes, x_.columns, given_});
     }
     if (!resumes) P_and_V_ = Buffer<float>();  // others may need the room
     if (h && !packed_h) found.exits = problem_.exit_residual(h, x_.Z + x_.columns, x_.lanes);
@@ -396,14 +410,14 @@ void Descent::step(const Columns<T>& X, double* h, float* levels) {
     advance(from, largest, beta, X, h, along);
 }
 
-template void Problem::hang<float>(const Columns<float>&, double*, const double*,
-                                   const double*) const;
-template void Problem::hang<double>(const Columns<double>&, double*, const double*,
-                                    const double*) const;
-template void Problem::settle<float>(const Columns<float>&, double*, const double*,
-                                     const double*) const;
-template void Problem::settle<double>(const Columns<double>&, double*, const double*,
-                                      const double*) const;
+template void Problem::hang<float>(const Columns<float>&, double*, const double*, const double*,
+                                   const Heat&) const;
+template void Problem::hang<double>(const Columns<double>&, double*, const double*, const double*,
+                                    const Heat&) const;
+template void Problem::settle<float>(const Columns<float>&, double*, const double*, const double*,
+                                     const Heat&) const;
+template void Problem::settle<double>(const Columns<double>&, double*, const double*, const double*,
+                                      const Heat&) const;
 template Levels Descent::weigh<float>(const Columns<float>&, double*, const double*);
 template Levels Descent::weigh<double>(const Columns<double>&, double*, const double*);
 template void Descent::begin<float>(const Columns<float>&, const double*);

@@ -9,15 +9,18 @@
 #include "factor.hpp"
 #include "kernels.hpp"
 #include "peel.hpp"
+#include "sources.hpp"
 
 namespace isotherm {
 
 // A Dirichlet problem made ready: the operator, what was peeled off, how rows are cut into chunks.
 class Problem {
 public:
-    // `free` marks with 1 the free nodes that heat reaches. The arrays must outlive the problem.
-    Problem(const Graph& graph, const std::uint8_t* free, const double* degrees, double leak,
-            bool root, bool peeling, int threads, const Kernels& kernels);
+    // `free` marks with 1 the free nodes that heat reaches. A node tied by a weight a, if there are
+    // `ties`, has a / (1 + τ) in its degree besides its edges. The arrays must outlive the problem.
+    Problem(const Graph& graph, const std::uint8_t* free, const double* degrees,
+            const double* ties, double leak, bool root, bool peeling, int threads,
+            const Kernels& kernels);
     Problem(const Problem&) = delete;
     Problem& operator=(const Problem&) = delete;
 
@@ -42,13 +45,16 @@ public:
     // The longest exit time; 0 if there is none.
     double greatest(const double* h) const;
 
-    // Gives peeled nodes the values that their parents imply, within [low, high].
+    // Gives peeled nodes the values that their parents, and the heat that was passed on to them,
+    // imply, within [low, high].
     template <class T>
-    void hang(const Columns<T>& X, double* h, const double* low, const double* high) const;
+    void hang(const Columns<T>& X, double* h, const double* low, const double* high,
+              const Heat& passed = {}) const;
 
     // The same, with all of X kept within [low, high].
     template <class T>
-    void settle(const Columns<T>& X, double* h, const double* low, const double* high) const;
+    void settle(const Columns<T>& X, double* h, const double* low, const double* high,
+                const Heat& passed = {}) const;
 
 private:
     std::vector<std::uint8_t> kind_;
@@ -63,8 +69,10 @@ private:
 class Descent {
 public:
     // Lanes: `columns` of X, and that of h if `exits`. If `hidden` (with `exits` only), X has one
-    // column more, which is 1 − Σ of the others and not iterated.
-    Descent(const Problem& problem, int columns, bool exits, bool hidden);
+    // column more, which is 1 − Σ of the others and not iterated. Heat that is put in: columns of
+    // `sources` from `first` on, if there are any; they must outlive the descent.
+    Descent(const Problem& problem, int columns, bool exits, bool hidden,
+            const Sources* sources = nullptr, int first = 0);
 
     // Residuals of X and h if they are 0 at moving nodes: quicker than to weigh them, since only
     // the boundary's edges are looked at. Columns are divided by their `scale`. For a start.
@@ -113,6 +121,7 @@ private:
                  const Columns<T>& X, double* h, const double* along);
 
     const Problem& problem_;
+    Heat given_{}, passed_{};
     Vectors x_{};
     Buffer<float> Z_, P_and_V_, Y_, room_;  // Y, room: with a factor
     std::shared_ptr<const Factor> factor_, next_factor_;

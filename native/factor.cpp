@@ -58,8 +58,8 @@ private:
     int least_ = 0;
 };
 
-// Of so few neighbours all pairs are joined, which is exact: on grids that saves a third of the steps,
-// and elsewhere it costs next to nothing.
+// Of so few neighbours all pairs are joined, which is exact: on grids that saves a third of the
+// steps, and elsewhere it costs next to nothing.
 constexpr std::size_t all_joined = 5;
 
 struct Edge {
@@ -149,6 +149,7 @@ public:
                 if (M.kind[j] == moving) stay += w;
                 node.degree += M.kind[j] == moving;
             });
+            if (M.ties) node.exit += M.ties[v] / M.largest_pivot;
             // Peeled nodes pass heat on to the ground, too, if it leaks.
             if (M.leak > 0) node.exit = std::max(M.mass[v] - stay, 0.0);
             node.degree += node.exit > 0;

@@ -312,6 +312,9 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         flow += other;
         const double g = gauge(M, i), by_pivot = 1 / (M.mass[i] * M.largest_pivot);
         D r = flow - ((1 + M.leak) * M.degrees[i]) * doubles<W>(X + i * stride, count);
+        if (const double* const heat = task.heat.at(i)) {
+            r += load_lanes<double, W>(heat, count - task.packed_h);
+        }
         if (task.packed_h) r.add(count - 1, g);
         most = larger_or_nan(most, (1 / g) * size_of(r));
         const auto z = as<float>(by_pivot * (r * inverse_scale));

@@ -34,7 +34,8 @@ enum Kind : std::uint8_t {
 struct Operator {
     Graph graph;
     const std::uint8_t* kind;
-    const double* degrees;
+    const double* degrees;  // with the weight of ties, see Problem
+    const double* ties;     // weights by which nodes are tied to what is known of them; or null
     // What divides a residual is a node's pivot: (1 + τ) d, less what was peeled off. Its mass is
     // the pivot in units of the largest.
     const float* mass;
@@ -86,6 +87,17 @@ struct Levels {
     double exits;  // that of h
 };
 
+// Heat put in at some nodes, a row of numbers for each of them.
+struct Heat {
+    const std::int32_t* row_of = nullptr;  // of each node, −1 without one; null: there is none
+    const double* rows = nullptr;
+    std::int64_t stride = 0;  // from row to row
+
+    const double* at(std::int64_t i) const {
+        return row_of && row_of[i] >= 0 ? rows + row_of[i] * stride : nullptr;
+    }
+};
+
 // Of which columns residuals are wanted, and where to.
 template <class T>
 struct Task {
@@ -96,6 +108,7 @@ struct Task {
     const double* inverse_scale;  // of each column, max_width of them
     float* Z;                     // receives r / pivots
     int lanes, Z_lanes;           // of a row of Z, and how many of these are written
+    Heat heat;
 };
 
 // Each works on rows [first, last) and adds to, or raises, the sums and maxima it is given.
@@ -127,7 +140,7 @@ struct Kernels {
     void (*advance_d)(const Operator&, const Vectors&, const float* from, const Columns<double>&,
                       double* h, const double* step, const float* beta, const float* stored,
                       std::int64_t first, std::int64_t last, double* dots);
-    // r = A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double
+    // r = heat + A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double
     void (*residual_f)(const Operator&, const Task<float>&, std::int64_t first, std::int64_t last,
                        Levels&);
     void (*residual_d)(const Operator&, const Task<double>&, std::int64_t first, std::int64_t last,

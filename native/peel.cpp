@@ -50,6 +50,7 @@ Peel peel_trees(const Operator& M, std::uint8_t* kind, double* pivots) {
         peel.child.push_back(i);
         peel.parent.push_back(static_cast<std::int32_t>(p));
         peel.ratio.push_back(ratio);
+        peel.pivot.push_back(pivots[i]);
         peel.rise.push_back(b / pivots[i]);
         peel.passed.push_back(ratio * b);
         if (graph.start[p + 1] - graph.start[p] <= hub) {

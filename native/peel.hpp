@@ -16,6 +16,7 @@ struct Peel {
     // In the order of elimination: a node comes before its parent.
     std::vector<std::int32_t> child, parent;
     std::vector<double> ratio;
+    std::vector<double> pivot;   // of the child when it was eliminated
     std::vector<double> rise;    // of h: h = rise + ratio · h_p
     std::vector<double> passed;  // what the parent's equation for h gains by it
 };

@@ -12,6 +12,14 @@
 
 namespace isotherm {
 
+// Nodes that are free and tied to what is known of them: r_i has a further term, a (y − x_i).
+struct Ties {
+    const std::int32_t* row_of = nullptr;  // of each node, −1 without one; null: there are none
+    const double* weights = nullptr;       // a, one for each row
+    const double* values = nullptr;        // y, of as many columns as X
+    double roundings = 0;                  // of each weight, before it got here
+};
+
 // What is claimed: that X, n_nodes × columns, is close to equilibrium. h, an entry per node, is what
 // proves it.
 template <class T>
@@ -19,10 +27,10 @@ struct Claim {
     Graph graph;
     const std::uint8_t* free;  // 1 at nodes to be proven
     double leak;
-    double roundings;  // of each weight, before it got here
     const T* X;
     std::int64_t columns;
     const double* h;
+    Ties ties;
 };
 
 // Maxima and minima over free nodes.

@@ -51,12 +51,13 @@ inline void raise(double* numbers, Doubles<G> x) {
 // A node, and what its columns have in common.
 struct Node {
     std::int64_t i, first, last;  // its entries
+    std::int64_t tie = -1;        // its row
     double loss = 0;              // τ d
     double inverse_drain = 0;     // 1 / (M h)_i, surely at least
-    double degree = 0, inverse_degree = 0;
+    double degree = 0, inverse_degree = 0;  // with the weight of a tie
     // A sum of N terms, in whatever order, is off by at most N u times the sum of their sizes. 8 more
     // cover the difference and the products that make a term, the degree, and the last operations;
-    // 1 % covers the rounding of the bound itself. Weights that were rounded change the terms.
+    // 1 % covers the rounding of the bound itself.
     double unit = 0;  // so many roundings
     double tiny = 0;  // so many underflows
 };
@@ -67,16 +68,20 @@ struct Flow {
     Number sum{}, sizes{};
 };
 
-// Of h, with the degree: (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i, less all that rounding may have
-// added.
-void conclude(Node& node, const Flow<double>& of_h, double degree, double h, double leak,
-              double roundings) {
-    const auto terms = static_cast<double>(node.last - node.first + 8);
-    node.unit = 1.01 * (terms + roundings) * unit_roundoff;
+double terms_of(const Node& node) {
+    return static_cast<double>(node.last - node.first + (node.tie >= 0) + 8);
+}
+
+// Of h, with the degree: (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i + a h_i, less all that rounding
+// may have added.
+void conclude(Node& node, const Flow<double>& of_h, double degree, double tied, double h,
+              double leak) {
+    const double terms = terms_of(node);
+    node.unit = 1.01 * terms * unit_roundoff;
     node.tiny = terms * underflow;
     node.loss = leak * degree;
-    node.degree = degree;
-    node.inverse_degree = 1 / degree;
+    node.degree = degree + tied;
+    node.inverse_degree = 1 / node.degree;
     const double lost = node.loss * h;
     const double rounding =
         node.unit * (of_h.sizes + std::fabs(lost)) + node.tiny * (1 + std::fabs(h));
@@ -84,7 +89,7 @@ void conclude(Node& node, const Flow<double>& of_h, double degree, double h, dou
     node.inverse_drain = drain > 0 ? 1 / drain : std::nan("");  // else h proves nothing
 }
 
-// Of G columns: r = Σ_j A_ij (x_j − x_i) − τ d_i x_i.
+// Of G columns: r = Σ_j A_ij (x_j − x_i) − τ d_i x_i + a (y − x_i).
 template <int G>
 inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> own,
                      std::int64_t column, Evidence& found) {
@@ -109,7 +114,7 @@ inline void prove_columns(const Claim<T>& claim, Node& node, std::int64_t a, std
     const Doubles<G> own_a = load<G>(X + node.i * stride + a), own_b = load<G>(X + node.i * stride + b);
     Flow<Doubles<G>> in_a, in_b;
     Flow<double> in_h;
-    double degree = 0;
+    double degree = 0, tied = 0;
     for (std::int64_t e = node.first; e < node.last; ++e) {
         if (First && e + ahead < n_entries) {
             const std::int64_t j = graph.ends[e + ahead];
@@ -136,7 +141,25 @@ inline void prove_columns(const Claim<T>& claim, Node& node, std::int64_t a, std
             in_h.sizes += std::fabs(term);
         }
     }
-    if (First) conclude(node, in_h, degree, own_h, claim.leak, claim.roundings);
+    if (node.tie >= 0) {
+        const Ties& ties = claim.ties;
+        const double w = ties.weights[node.tie];
+        // A weight that was rounded changes its term by so much more.
+        const double size = 1 + ties.roundings / terms_of(node);
+        const double* const known = ties.values + node.tie * stride;
+        const Doubles<G> term_a = w * (load<G>(known + a) - own_a);
+        const Doubles<G> term_b = w * (load<G>(known + b) - own_b);
+        in_a.sum += term_a;
+        in_b.sum += term_b;
+        in_a.sizes += size * size_of<G>(term_a);
+        in_b.sizes += size * size_of<G>(term_b);
+        if (First) {
+            tied = w;
+            in_h.sum -= w * own_h;
+            in_h.sizes += size * std::fabs(w * own_h);
+        }
+    }
+    if (First) conclude(node, in_h, degree, tied, own_h, claim.leak);
     conclude<G>(node, in_a, own_a, a, found);
     conclude<G>(node, in_b, own_b, b, found);
 }
@@ -161,6 +184,7 @@ void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Ev
             continue;
         }
         Node node{i, claim.graph.start[i], claim.graph.start[i + 1]};
+        if (claim.ties.row_of) node.tie = claim.ties.row_of[i];
         prove_row<G, Weighted>(claim, node, found);
         const double d = node.degree;
         found.least_degree = d < found.least_degree ? d : found.least_degree;

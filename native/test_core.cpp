@@ -417,7 +417,7 @@ struct Options {
 };
 
 Problem problem_of(const Sample& s, const Options& o) {
-    return Problem(view(s.own), s.free.data(), s.degrees.data(), o.leak, o.root, o.peeling,
+    return Problem(view(s.own), s.free.data(), s.degrees.data(), nullptr, o.leak, o.root, o.peeling,
                    o.threads, *o.kernels);
 }
 
@@ -587,6 +587,47 @@ void steps_lead_to_equilibrium(const Sample& s, const Dense& inverse, const Opti
     }
 }
 
+// Also from nodes that were peeled off.
+template <class T>
+void heat_put_in_spreads_to_equilibrium(const Sample& s, const Dense& inverse, const Options& o) {
+    constexpr int all = 5, first = 2, count = all - first;
+    const Problem problem = problem_of(s, o);
+    const Operator& M = problem.M();
+    std::vector<std::int32_t> nodes;
+    Doubles rows;
+    for (Int i = 0; i < s.n; ++i) {
+        if (!s.free[i] || dice.below(4)) continue;
+        nodes.push_back(static_cast<std::int32_t>(i));
+        for (int k = 0; k < all; ++k) rows.push_back(s.degrees[i] * dice.uniform());
+    }
+    const Sources sources(s.n, problem.peel(), static_cast<Int>(nodes.size()), nodes.data(),
+                          rows.data(), all);
+    const Heat given = sources.given(first), passed = sources.passed(first);
+    std::vector<T> X(s.n * count, 0);
+    const Columns<T> columns{X.data(), count, count};
+    const Doubles scale(count, 1.0), low(count, -1e9), high(count, 1e9);
+    Descent descent(problem, count, false, false, &sources, first);
+    if (o.factor) descent.precondition(std::make_shared<Factor>(M));
+    for (int round = 0; round < 2; ++round) {
+        if (round == 0) descent.begin(columns, scale.data());
+        else descent.weigh(columns, nullptr, scale.data());
+        float levels[max_width + 1] = {1};
+        for (int k = 0; k < 200 && *std::max_element(levels, levels + count) > 1e-6f; ++k) {
+            descent.step(columns, nullptr, levels);
+        }
+        problem.settle(columns, nullptr, low.data(), high.data(), passed);
+    }
+    for (int k = 0; k < count; ++k) {
+        const Doubles x = solved(s, inverse, [&](Int i) {
+            return given.at(i) ? given.at(i)[k] : 0.0;
+        });
+        const double most = *std::max_element(x.begin(), x.end());
+        for (Int i = 0; i < s.n; ++i) {
+            if (s.free[i]) CHECK(std::fabs(X[i * count + k] - x[i]) <= 1e-3 * (1 + most));
+        }
+    }
+}
+
 void peeled_nodes_follow_their_parents(const Sample& s, const Dense& inverse, const Options& o) {
     const Problem problem = problem_of(s, o);
     const Operator& M = problem.M();
@@ -685,8 +726,8 @@ void evidence_bounds_the_residual(const Sample& s, const Doubles& h, double leak
                                        : static_cast<double>(nan)));
     }
     const Graph graph = view(s.own);
-    const Operator M{graph, s.free.data(), s.degrees.data(), nullptr, 1.0, leak, false, 1.0};
-    const Claim<T> claim{graph, s.free.data(), leak, 0.0, X.data(), columns, h.data()};
+    const Operator M{graph, s.free.data(), s.degrees.data(), nullptr, nullptr, 1.0, leak, false, 1.0};
+    const Claim<T> claim{graph, s.free.data(), leak, X.data(), columns, h.data(), {}};
     const Evidence found = prove(claim, 1 << dice.below(3), kernels->prover());
     Int n_free = 0;
     for (Int i = 0; i < s.n; ++i) n_free += s.free[i];
@@ -937,6 +978,8 @@ void test_problem(const Sample& s, const Dense& inverse, double leak, const Kern
             const auto steps_lead = dice.below(2) ? &steps_lead_to_equilibrium<float>
                                                   : &steps_lead_to_equilibrium<double>;
             steps_lead(s, inverse, o);
+            heat_put_in_spreads_to_equilibrium<float>(s, inverse, o);
+            heat_put_in_spreads_to_equilibrium<double>(s, inverse, o);
             peeled_nodes_follow_their_parents(s, inverse, o);
             settling_clips_and_fills_peeled_nodes<float>(s, o);
             settling_clips_and_fills_peeled_nodes<double>(s, o);
@@ -973,7 +1016,7 @@ int main() {
         rows_have_one_fingerprint(scattered(60, 600), kernels);
         faults_in_the_order_are_found_wherever_they_are(kernels);
         for (const int threads : {1, 2, 4}) {
-            for (const Edges& edges : {diamonds(16), ladder(24)}) {
+            for (const Edges& edges : {diamonds(16), ladder(10)}) {
                 what_needs_no_draws_is_factorised_exactly(edges, threads, kernels);
             }
         }

@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.trust import calibrate as module
 from isotherm.trust.calibrate import Calibration, calibrate, calibration_error, reliability
-from isotherm.trust.left_out import leave_one_out, leave_sample_out, leave_some_out
+from isotherm.trust.leave_one_out import leave_one_out, leave_sample_out, leave_some_out
 
 
 def drawn(rng, m, K=3):
@@ -86,9 +86,9 @@ def test_seeds_left_out_together_are_a_fit_without_them(rng):
     known[::4] = truth[::4]
     model = DirichletClassifier("partial", tol=1e-9).fit(graph, known)
     some = np.array([2, 9, 20])
-    how = {"abstain": True, "tol": 1e-9}
-    left = leave_some_out(model._problem, model.temperatures_, model._seeds.codes, some, **how)
-    nodes = model._seeds.nodes[some]
+    session = model.session()
+    left = leave_some_out(session, model.solution_, model.seeds_.codes, some, tol=1e-9)
+    nodes = model.seeds_.nodes[some]
     without = known.copy()
     without[nodes] = -1
     again = DirichletClassifier("partial", tol=1e-9).fit(graph, without)
@@ -99,31 +99,30 @@ def test_seeds_left_out_together_are_a_fit_without_them(rng):
 
 
 def test_a_large_graph_is_sampled_at_a_bounded_price(rng, monkeypatch):
-    from isotherm.trust import left_out
+    from isotherm.trust import leave_one_out as left_out
 
     graph, truth = BlockModel([150, 150], 0.1, 0.02).sample(rng)
     model = DirichletClassifier().fit(graph, np.where(np.arange(300) % 3 == 0, truth, -1))
-    given = (model._problem, model.temperatures_, model._seeds.codes)
-    how = {"tol": 1e-6}
-    proof = {"certificate": model.solution_.certificate}
-    whole = leave_one_out(*given, **proof, **how)
-    sample = leave_sample_out(*given, abstain=True, **proof, **how)
+    given = (model.session(), model.solution_, model.seeds_.codes)
+    how = {"tol": 1e-6, "abstain": True}
+    whole = leave_one_out(*given, **how)
+    sample = leave_sample_out(*given, **how)
     assert np.array_equal(sample.places, whole.places)
-    few = leave_sample_out(*given, abstain=True, large=10, **proof, **how)
+    few = leave_sample_out(*given, large=10, **how)
     assert len(few.places) == left_out.FEW_SEEDS
     assert np.allclose(few.temperatures, whole.temperatures[few.places])
     monkeypatch.setattr(left_out, "FEW_SEEDS", 8)
-    together = leave_sample_out(*given, abstain=True, large=10, **proof, **how)
+    together = leave_sample_out(*given, large=10, **how)
     assert len(together.places) == 10
     assert np.allclose(
         together.temperatures,
-        leave_some_out(*given, together.places, abstain=True, **how).temperatures,
+        leave_some_out(*given, together.places, **how).temperatures,
         atol=left_out.TOGETHER_TOL,
     )
 
 
 def test_a_component_keeps_a_seed_when_some_are_left_out_together(monkeypatch):
-    from isotherm.trust import left_out
+    from isotherm.trust import leave_one_out as left_out
 
     monkeypatch.setattr(left_out, "FEW_SEEDS", 1)
     monkeypatch.setattr(left_out, "TOGETHER", 0.2)
@@ -131,10 +130,9 @@ def test_a_component_keeps_a_seed_when_some_are_left_out_together(monkeypatch):
     labels = dict.fromkeys(range(10), 0) | {20: 1, 21: 1, 22: 0}
     model = DirichletClassifier().fit(graph, labels)
     left = leave_sample_out(
-        model._problem,
-        model.temperatures_,
-        model._seeds.codes,
-        certificate=model.solution_.certificate,
+        model.session(),
+        model.solution_,
+        model.seeds_.codes,
         abstain=True,
         large=0,
         tol=1e-6,

@@ -18,9 +18,9 @@ from isotherm import (
 )
 from isotherm.classifier.verdict import judge
 from isotherm.decision import DECISIONS
-from isotherm.engines import ENGINES
 from isotherm.errors import NotConverged
 from isotherm.solvers.certificate import Certificate
+from isotherm.solvers.operator import ReferenceOperator
 from oracle import (
     dense_temperatures,
     exact_temperatures,
@@ -94,7 +94,7 @@ def test_measured_by_degrees_exit_times_are_mean_steps_of_the_random_walk_to_the
     length = 6
     path = Graph.from_edges(range(length), range(1, length + 1))
     problem = DirichletProblem(path, np.array([0]), np.array([1.0]))
-    method = Direct().bind(ENGINES["scipy"].operator(problem, tol=1e-16))
+    method = Direct().bind(ReferenceOperator(problem, 1e-16))
     certificate = method.certify(problem.start())
     i = np.arange(length + 1)
     assert np.allclose(certificate.nodes, length**2 - (length - i) ** 2)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from isotherm import DirichletProblem, Graph
+from isotherm.dirichlet import Ties
 from isotherm.errors import LabelError, ParameterError
 from oracle import random_graph
 
@@ -33,9 +34,26 @@ def test_the_blocks_are_those_of_equation_3(rng):
     assert np.array_equal(problem.inner.toarray(), A[np.ix_(F, F)])
     assert np.allclose(problem.sources, A[np.ix_(F, seeds)] @ values, rtol=1e-14)
     assert np.allclose(problem.diagonal, 1.25 * A[F].sum(axis=1), rtol=1e-14)
-    assert np.allclose(
-        problem.exits, A[np.ix_(F, seeds)].sum(axis=1) + 0.25 * A[F].sum(axis=1), rtol=1e-14
-    )
+
+
+def test_a_tie_is_a_term_of_the_diagonal_and_of_the_right_hand_side(rng):
+    graph = random_graph(rng, 25, degree=4)
+    ties = Ties(np.array([4, 9]), np.array([0.5, 3.0]), np.array([[1.0, 0.0], [0.25, 0.75]]))
+    tied = DirichletProblem(graph, np.array([3]), np.array([[0.0, 1.0]]), leak=0.25, ties=ties)
+    plain = DirichletProblem(graph, np.array([3]), np.array([[0.0, 1.0]]), leak=0.25)
+    assert tied.free.tolist() == plain.free.tolist()
+    at = np.searchsorted(tied.free, ties.nodes)
+    assert (tied.diagonal - plain.diagonal)[at] == pytest.approx(ties.weights)
+    assert (tied.sources - plain.sources)[at] == pytest.approx(ties.weights[:, None] * ties.values)
+    assert tied.seeds.tolist() == [3, 4, 9]
+
+
+def test_a_tie_alone_reaches_its_component():
+    nobody = np.empty(0, dtype=np.intp)
+    ties = Ties(np.array([1]), np.ones(1), np.ones((1, 1)))
+    problem = DirichletProblem(PIECES, nobody, np.empty((0, 1)), ties=ties)
+    assert problem.n_free > 0
+    assert problem.is_free[1]
 
 
 def test_a_start_has_the_boundary_values_and_none_at_unreached_nodes():

@@ -10,8 +10,8 @@ import pytest
 import test_classification_report
 from conftest import CliRun
 from isotherm import BlockModel, DirichletClassifier, Graph
-from isotherm.classifier.trusted import Explanation
 from isotherm.report.explanation import MOST_STEPS, explanation_page
+from isotherm.trust.explain import Explanation
 
 
 class Parsed(test_classification_report.Parsed):

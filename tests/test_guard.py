@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isotherm import BlockModel, DirichletClassifier, Graph, IsothermWarning
-from isotherm.trust.guard import collapsed, lonely, no_better_than_chance
+from isotherm.trust.few_labels import collapsed, lonely, no_better_than_chance
 
 
 def doubts_of(graph, labels, decision="centered", **how):

@@ -24,7 +24,7 @@ from isotherm import (
     Sweeps,
     UnknownNode,
 )
-from isotherm.classifier.two_classes import leads_left_out
+from isotherm.classifier.two_classes import leads_left_out, with_all_heat
 from isotherm.decision import DECISIONS, Means, scores
 from isotherm.trust.calibrate import calibration_error
 from oracle import dense_temperatures, exact_temperatures, grid, random_graph
@@ -300,14 +300,9 @@ def test_scores_of_seeds_left_out_are_those_of_fitting_without_them(rng, decisio
     Y = random_indicator(rng, 40, 12, 3)
     how = {"leak": leak, "tol": 1e-10}
     model = MultiLabelDirichletClassifier(decision, **how).fit(graph, Y)
-    S, has = leads_left_out(
-        model._problem,
-        model.temperatures_,
-        model._heat,
-        decision,
-        certificate=model.solution_.certificate,
-        tol=1e-10,
-    )
+    session = model.session().prepare(model.problem_)
+    solution = with_all_heat(model.solution_, leaks=leak > 0)
+    S, has = leads_left_out(session, solution, decision, tol=1e-10, abstain=True)
     seeds = np.flatnonzero(Y[:, 0] >= 0)
     assert np.array_equal(has, Y[seeds] == 1)
     for row, i in zip(S, seeds, strict=True):
@@ -376,7 +371,7 @@ def test_parameters_are_only_stored_and_can_be_got_set_and_cloned():
     copy = clone(changed)
     assert copy.get_params() == {
         "decision": "nonsense", "leak": 0.5, "tol": -1, "solver": solver, "engine": "auto",
-        "unreached": "abstain",
+        "threads": None, "unreached": "abstain",
     }  # fmt: skip
     assert not any(name.endswith("_") for name in vars(copy))
     assert is_classifier(copy)

@@ -23,11 +23,13 @@ from isotherm import (
 )
 from isotherm.classifier import verdict
 from isotherm.decision import DECISIONS
+from isotherm.engines.native.blocks import blocks_of
+from isotherm.engines.native.pace import Pace
+from isotherm.equilibrium import solve
 from isotherm.errors import GraphError, NotConverged, ParameterError
 from isotherm.graph import rows
-from isotherm.solvers import solve
+from isotherm.solvers import SolveOptions
 from isotherm.solvers.certificate import Certificate
-from isotherm.solvers.fused import Pace, blocks_of
 from oracle import dense_temperatures, grid, one_hot, random_graph, random_seeds
 
 core = pytest.importorskip("isotherm._core", reason="isotherm was built without its core")
@@ -221,7 +223,7 @@ def test_hanging_trees_are_peeled_off_and_solved_exactly(rng):
                 assert (error <= found.error_bound + 1e-13).all()
                 assert found.certificate.bound <= tol
         problem = DirichletProblem(graph, seeds, values)
-        prepared = NativeEngine().operator(problem, 1e-6).prepared()
+        prepared = NativeEngine().prepare(problem, SolveOptions()).operator.prepared()
         assert 100 < prepared.n_peeled < n - 143
 
 
@@ -266,7 +268,7 @@ def test_the_choice_of_columns_fits_the_lanes_of_the_core():
 
 def test_a_graph_on_which_plain_steps_crawl_gets_a_factor(caplog):
     graph, seeds, values = grid(120, 120), [0, 7_000, 14_399], np.eye(3)
-    with caplog.at_level("INFO", logger="isotherm"):
+    with caplog.at_level("DEBUG", logger="isotherm"):
         auto = solve_dirichlet(graph, seeds, values, engine="native", solver="cg")
     assert "preconditioned by a factor" in caplog.text
     plain = solve_dirichlet(
@@ -401,9 +403,9 @@ def test_an_unknown_instruction_set_is_an_error():
 
 def test_without_the_core_the_native_engine_says_why(monkeypatch):
     from isotherm import engines
-    from isotherm.engines import native
+    from isotherm.engines.native import engine
 
-    monkeypatch.setattr(native, "core", None)
+    monkeypatch.setattr(engine, "core", None)
     monkeypatch.setattr(engines, "ENGINES", {"scipy": engines.ENGINES["scipy"]})
     with pytest.raises(ParameterError, match="installed without a C\\+\\+ compiler"):
         solve_dirichlet(grid(3, 3), [0], [1.0], engine="native")
@@ -462,9 +464,9 @@ def test_a_solve_to_a_loose_tolerance_is_proven_in_float32(rng):
     labels = random_seeds(rng, graph, 100, 3)
     seeds, values = one_hot(labels)
     problem = DirichletProblem(graph, seeds, values)
-    found = solve(problem, tol=1e-4, solver="cg", engine="native")
+    found = solve(problem, SolveOptions(1e-4, "cg"), engine="native")
     assert found.temperatures.dtype == np.float32
-    exact = solve(problem, tol=1e-11, solver="cg", engine="scipy")
+    exact = solve(problem, SolveOptions(1e-11, "cg"), engine="scipy")
     error = np.abs(found.temperatures - exact.temperatures).max(axis=1)
     assert np.nanmax(error - found.error_bound) <= 1e-11
 

@@ -5,8 +5,9 @@ import pytest
 
 from isotherm import DirichletProblem, Graph
 from isotherm.compiled import core
-from isotherm.engines.imbalance import imbalance, native_imbalance
+from isotherm.engines.native.proof import native_imbalance
 from isotherm.solvers.certificate import prove
+from isotherm.solvers.imbalance import imbalance
 from oracle import dense_temperatures, grid, random_graph
 
 WAYS = [imbalance]

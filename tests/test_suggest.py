@@ -28,7 +28,7 @@ def test_all_responses_come_from_one_solve(rng, leak):
     seeds = [1, 7, 20]
     model = DirichletClassifier(leak=leak).fit(graph, {1: 0, 7: 1, 20: 1})
     candidates, everywhere = np.array([3, 30, 12, 8]), np.arange(40)
-    found = Responses(model._problem, candidates, everywhere, tol=1e-11)
+    found = Responses(model.session(), candidates, everywhere, tol=1e-11)
     for k, node in enumerate(candidates):
         g = response(graph, seeds, node, leak)
         assert np.allclose(found.shares()[:, k], g, atol=1e-8)

@@ -7,7 +7,7 @@ import pytest
 
 from isotherm import DirichletClassifier, Graph, LabelError, ParameterError, UnknownNode
 from isotherm.decision import DECISIONS, Means, scores
-from isotherm.trust.honest import confusion_of, macro_f1, proportion
+from isotherm.trust.scoring import confusion_of, macro_f1, proportion
 
 
 def random_graph(rng, n=40, m=90, *, weighted=True, loops=True):
@@ -77,7 +77,7 @@ def test_a_sample_of_the_seeds_is_part_of_the_whole(rng):
 
 
 def test_many_seeds_are_solved_in_parts(rng, monkeypatch):
-    from isotherm.trust import left_out
+    from isotherm.trust import leave_one_out as left_out
 
     graph = random_graph(rng)
     model = DirichletClassifier().fit(graph, random_labels(rng, graph))
@@ -245,7 +245,7 @@ def test_a_seed_alone_in_its_part_gets_no_label_whatever_the_leak():
 
 
 def test_a_spot_check_is_leave_one_out_of_a_sample(rng, monkeypatch):
-    from isotherm.trust import left_out
+    from isotherm.trust import leave_one_out as left_out
 
     graph = random_graph(rng, 80, 300)
     model = DirichletClassifier().fit(graph, random_labels(rng, graph))

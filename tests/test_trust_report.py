@@ -10,8 +10,8 @@ from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.report import charts
 from isotherm.report.classification import classification_page
 from isotherm.trust.calibrate import Bin, calibration_error, reliability
-from isotherm.trust.honest import proportion
-from isotherm.trust.left_out import leave_one_out, leave_some_out
+from isotherm.trust.leave_one_out import leave_one_out, leave_some_out
+from isotherm.trust.scoring import proportion
 from test_classification_report import NASTY, parsed, run_of
 
 
@@ -84,7 +84,7 @@ def test_decisions_side_by_side_are_those_of_the_classifier(decision):
 
 
 def test_the_reliability_diagram_shows_what_was_said_and_what_is_so(run):
-    check, left = run.classifier.spot_check(), run.classifier._left_sample()
+    check, left = run.classifier.spot_check(), run.classifier.left_out_
     some = left.reached
     right = check.labels[some] == check.truth[some]
     own = np.searchsorted(run.classifier.classes_, check.labels[some])
@@ -158,19 +158,18 @@ def test_a_wrong_label_is_the_first_suspect(rng):
     assert "isotherm suspects" not in classification_page(wrong)
 
 
-def sampled(run, make, count, **how):
+def sampled(run, make, count):
     """The run, judged by some of its seeds."""
     model = run.classifier
     some = np.arange(1, 2 * count, 2)
-    given = (model._problem, model.temperatures_, model._seeds.codes)
-    model._sample = make(*given, some=some, tol=1e-6, **how)
+    given = (model.session(), model.solution_, model.seeds_.codes)
+    model._sample = make(*given, some=some, tol=1e-6)
     return run
 
 
 def test_of_a_sample_the_page_says_how_to_look_at_all():
     run = blocks([60, 40], 0.5, decision="plain", leak=0.1)
-    proof = run.classifier.solution_.certificate
-    run = sampled(run, leave_one_out, 22, certificate=proof)
+    run = sampled(run, leave_one_out, 22)
     n = run.classifier.spot_check().n_seeds
     words = section_of(run, "How far to trust it")[1]
     assert f"A sample of 22 of the {n} seeds was left out, one at a time." in words

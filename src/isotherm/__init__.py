@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from isotherm.block_model import BlockModel as BlockModel
     from isotherm.classifier import DirichletClassifier as DirichletClassifier
     from isotherm.classifier import DirichletRegressor as DirichletRegressor
-    from isotherm.classifier import (
-        MultiLabelDirichletClassifier as MultiLabelDirichletClassifier,
-    )
+    from isotherm.classifier import MultiLabelDirichletClassifier as MultiLabelDirichletClassifier
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
     from isotherm.engines.native import NativeEngine as NativeEngine
+    from isotherm.equilibrium import solve_dirichlet as solve_dirichlet
     from isotherm.errors import DatasetError as DatasetError
     from isotherm.errors import FileError as FileError
     from isotherm.errors import GraphError as GraphError
@@ -27,20 +26,28 @@ if TYPE_CHECKING:
     from isotherm.errors import NotConverged as NotConverged
     from isotherm.errors import NotEnoughMemory as NotEnoughMemory
     from isotherm.errors import ParameterError as ParameterError
+    from isotherm.errors import SessionError as SessionError
     from isotherm.errors import UnknownNode as UnknownNode
     from isotherm.graph import Graph as Graph
     from isotherm.read import read_graph as read_graph
     from isotherm.read import read_labels as read_labels
+    from isotherm.solvers import Certificate as Certificate
     from isotherm.solvers import ConjugateGradient as ConjugateGradient
     from isotherm.solvers import Direct as Direct
     from isotherm.solvers import Elimination as Elimination
     from isotherm.solvers import Solution as Solution
+    from isotherm.solvers import SolveOptions as SolveOptions
     from isotherm.solvers import Sweeps as Sweeps
-    from isotherm.solvers import solve_dirichlet as solve_dirichlet
+    from isotherm.trust.choose import Selection as Selection
+    from isotherm.trust.explain import Explanation as Explanation
+    from isotherm.trust.scoring import LeaveOneOut as LeaveOneOut
+    from isotherm.trust.scoring import Suspect as Suspect
+    from isotherm.trust.suggest import Suggestion as Suggestion
     from isotherm.write import write_predictions as write_predictions
 
 _HOME = {
     "BlockModel": "block_model",
+    "Certificate": "solvers",
     "ConjugateGradient": "solvers",
     "DatasetError": "errors",
     "Direct": "solvers",
@@ -48,24 +55,31 @@ _HOME = {
     "DirichletProblem": "dirichlet",
     "DirichletRegressor": "classifier",
     "Elimination": "solvers",
+    "Explanation": "trust.explain",
     "FileError": "errors",
     "Graph": "graph",
     "GraphError": "errors",
     "IsothermError": "errors",
     "IsothermWarning": "errors",
     "LabelError": "errors",
+    "LeaveOneOut": "trust.scoring",
     "MultiLabelDirichletClassifier": "classifier",
     "NativeEngine": "engines.native",
     "NotConverged": "errors",
     "NotEnoughMemory": "errors",
     "ParameterError": "errors",
+    "Selection": "trust.choose",
+    "SessionError": "errors",
     "Solution": "solvers",
+    "SolveOptions": "solvers",
+    "Suggestion": "trust.suggest",
+    "Suspect": "trust.scoring",
     "Sweeps": "solvers",
     "UnknownNode": "errors",
     "load_dataset": "datasets",
     "read_graph": "read",
     "read_labels": "read",
-    "solve_dirichlet": "solvers",
+    "solve_dirichlet": "equilibrium",
     "write_predictions": "write",
 }
 

@@ -66,3 +66,7 @@ class NotConverged(IsothermError, RuntimeError):
 
     def __reduce__(self) -> tuple[type[NotConverged], tuple[str, Solution]]:
         return type(self), (str(self), self.solution)
+
+
+class SessionError(IsothermError, RuntimeError):
+    """A session is used in a way it cannot be: closed, in two threads, before it has solved."""

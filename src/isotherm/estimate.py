@@ -18,7 +18,7 @@ from isotherm.memory import LANES, current_memory, memory_of_solve
 from isotherm.read.load import choose_edge_columns, gather_labels, load_graph, open_table
 from isotherm.read.source import open_source
 from isotherm.trust.choose import LEAKS
-from isotherm.trust.left_out import LARGE, LARGE_CHOICE, columns_of_sample
+from isotherm.trust.leave_one_out import LARGE, LARGE_CHOICE, columns_of_sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -216,8 +216,8 @@ class _Seen:
 
 def _time_of_step(classes: int) -> float:
     """Seconds of a step per entry and node, on this machine, for so many classes."""
+    from isotherm.equilibrium import solve_dirichlet
     from isotherm.graph import Graph
-    from isotherm.solvers import solve_dirichlet
 
     n, m = TRIAL
     rng = np.random.default_rng(0)

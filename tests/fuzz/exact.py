@@ -123,7 +123,7 @@ def exact_shares(
                 row[len(free) + held[j]] += unit * factor * weight
             else:
                 row[place[j]] -= unit * factor * weight
-        row[place[i]] += (unit + extra) * (factor * degree + tie)
+        row[place[i]] += (unit + extra) * factor * degree + unit * tie
         common = math.gcd(*row)
         rows.append([x // common for x in row])
     determinant = _eliminate(rows)

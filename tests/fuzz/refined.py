@@ -85,7 +85,8 @@ def refined(
         T[ends], slack[ends] = Y, 0
         if is_free.any():
             rows = A[is_free]
-            T[is_free], slack[is_free] = _solved(rows[:, is_free], rows[:, ends], Y, leak)
+            lost = np.longdouble(leak) * _sums(rows[:, :n])  # not along a tie
+            T[is_free], slack[is_free] = _solved(rows[:, is_free], rows[:, ends], Y, lost)
         return Refined(T[:n], slack[:n])
 
 
@@ -108,16 +109,15 @@ def _tied(
 
 
 def _solved(
-    inner: sparse.csr_array, outer: sparse.csr_array, Y: np.ndarray, leak: float
+    inner: sparse.csr_array, outer: sparse.csr_array, Y: np.ndarray, lost: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Temperatures of the free nodes, and bounds on their errors.
 
     The proof of `isotherm.solvers.certificate`, with degrees d for the gauge: if ``|r| ≤ ρ d`` and
     ``M h ≥ (1 − η) d`` then errors are at most ``ρ h / (1 − η)``.
     """
-    one = np.longdouble(1)
     degree = _sums(inner) + _sums(outer)
-    M = (sparse.diags_array((one + np.longdouble(leak)) * degree) - inner).tocsr()
+    M = (sparse.diags_array(degree + lost) - inner).tocsr()
     terms = np.diff(inner.indptr) + np.diff(outer.indptr) + 8
     try:
         factors = splu(M.astype(np.float64).tocsc())

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from isotherm.classifier.answers import Answering
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, STATUS, TIE, depth_of_caller
 from isotherm.classifier.sampled import AUTO
 from isotherm.classifier.seeds import read_seeds
-from isotherm.classifier.trusted import Trusted
 from isotherm.classifier.verdict import Verdict, excess, judge
-from isotherm.decision import DECISIONS, scores, winners
+from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
-from isotherm.labels import UNKNOWN, decode_labels, number_classes
+from isotherm.labels import UNKNOWN, number_classes
 from isotherm.solvers import Warm
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
     from numpy.typing import NDArray
 
+    from isotherm.classifier.seeds import Seeds
     from isotherm.decision import Means
-    from isotherm.engines.operator import Engine
-    from isotherm.solvers import Certificate
+    from isotherm.engines.engine import Engine, Session
+    from isotherm.graph.nodes import NodeIndex
+    from isotherm.solvers import Certificate, Solution
     from isotherm.solvers.method import Solver
+    from isotherm.solvers.options import Progress, Stop
 
 STOPS = ("tolerance", "labels")
 
 
-class DirichletClassifier(ClassifierMixin, Trusted):
+class DirichletClassifier(ClassifierMixin, Answering):
     """Label all nodes of a graph from a few, by heat diffusion at equilibrium.
 
     One Dirichlet problem per class, its seeds held at 1 and all other seeds at 0; temperatures
@@ -54,6 +58,9 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         ``"labels"`` stops sooner: as soon as no label could change any more, ties aside.
     solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
     engine : {"auto", "native", "scipy"} or engine object
+    threads : int or None
+        By default ``OMP_NUM_THREADS`` if set, else one per processor. The answer does not depend
+        on it.
     unreached : {"abstain", "zero"}
         Free nodes in components without seeds have no temperature. ``"abstain"``: they get no
         label (−1, NaN or None by the type of the labels) and are left out of the means.
@@ -87,6 +94,11 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         How scores become probabilities; found when first asked for.
     doubts_ : list of str
         Why there may be too few labels to go by; `fit` warns of them.
+    seeds_ : Seeds
+        What is known: nodes, classes, confidence; see `isotherm.classifier.seeds`.
+    left_out_ : LeftOut
+        Seeds left out, enough to judge by; found when first asked for.
+    problem_ : DirichletProblem
     solution_ : Solution
     n_iter_ : int
 
@@ -118,6 +130,7 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         stop: Literal["tolerance", "labels"] = "tolerance",
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
+        threads: int | None = None,
         unreached: Literal["abstain", "zero"] = "abstain",
         warm_start: bool = False,
     ) -> None:
@@ -127,10 +140,18 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         self.stop = stop
         self.solver = solver
         self.engine = engine
+        self.threads = threads
         self.unreached = unreached
         self.warm_start = warm_start
 
-    def fit(self, graph: Any, labels: Any, confidence: Any = None) -> Self:
+    def fit(
+        self,
+        graph: Any,
+        labels: Any,
+        confidence: Any = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
         """Find the labels of all nodes.
 
         Parameters
@@ -143,6 +164,9 @@ class DirichletClassifier(ClassifierMixin, Trusted):
             How sure a label is, above 0 and up to 1. Below 1 a node is not held at its label but
             takes it as so large a part of its temperature, the rest coming from its neighbours; it
             counts as predicted and may get another label. See `isotherm.classifier.seeds`.
+        progress : callable, optional
+            Called after each step of the solve with its number and the error that is still likely;
+            what it raises ends the fit, and leaves the classifier as it was.
 
         Raises
         ------
@@ -163,46 +187,134 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         if self.stop not in STOPS:
             raise ParameterError.unknown("stop", self.stop, STOPS)
         graph = Graph.from_any(graph)
-        n = graph.n_nodes
         seeds = read_seeds(labels, graph, confidence)
         problem = seeds.bind(graph, 0.0 if self.leak == AUTO else self.leak)
-        has_ties = problem.graph.n_nodes > n
-        selection, sample = self._select(problem, seeds.codes, n)
-        decision = selection.decision
-        problem = problem.with_leak(selection.leak)
-
-        rule: dict[str, Any] = {"decision": decision, "tol": self.tol, "shares": seeds.shares}
-        held = slice(seeds.n_held)
-
-        def codes() -> NDArray[np.intp]:  # made when needed: room is short during a solve
-            whole = np.full(n, UNKNOWN, dtype=np.intp)
-            whole[seeds.nodes[held]] = seeds.codes[held]
-            return whole
-
-        def unsettled(X: NDArray[Any], certificate: Certificate) -> float:
-            T = self._with_unreached(X[:n], problem.is_unreached[:n])
-            own = replace(certificate, nodes=certificate.nodes[:n])
-            return excess(T, own, codes(), **rule)
-
-        solution = self._solve(
-            problem,
-            excess=unsettled if self.stop == "labels" else None,
-            warm=self._warm(graph, seeds.classes) if not has_ties else None,
-        )
-        if has_ties:
-            solution = solution.of_first(n)
-        self._record(graph, solution, problem.leak)
-        self.selection_, self._sample = selection, sample
-        self._decision, self._problem, self._seeds = decision, problem, seeds
-        self.classes_ = seeds.classes
-        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
-        known = codes()
-        self._keep(judge(self.temperatures_, solution.certificate, known, **rule), known)
-        self.doubts_ = self._doubts()
+        with self._or_as_before():
+            self.selection_, self._sample = self._select(problem, seeds.codes)
+            session = self._prepare(problem.with_leak(self.selection_.leak))
+            solution = self._solve(
+                session,
+                start=self._warm(graph, seeds.classes),
+                stop=self._stop_for(seeds),
+                progress=progress,
+            )
+            self._conclude(graph.nodes, session, solution, seeds)
+            self.doubts_ = self._doubts()
         if self.doubts_:
             warnings.warn("few labels: " + "; ".join(self.doubts_), IsothermWarning,
                           stacklevel=depth_of_caller())  # fmt: skip
         return self
+
+    def update(self, labels: Mapping[Hashable, Any], *, progress: Progress | None = None) -> Self:
+        """Add, change or withdraw labels after a fit: exactly, at the price of a column each.
+
+        The result is that of fitting again with these labels, proven like it; decision and leak
+        stay those that were chosen then. Nothing is changed if it fails.
+
+        Parameters
+        ----------
+        labels : mapping {node: label or None}
+            A label is certain, whatever was known of its node before, and may be of a new class;
+            None (or −1, or NaN) withdraws one.
+        progress : callable, optional
+            See `fit`.
+
+        Raises
+        ------
+        UnknownNode, LabelError
+            On a node that the graph does not have, or if no label would be left.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
+        >>> clf.update({"b": "right"}).predict().tolist()
+        ['left', 'right', 'right', 'right', 'right']
+        >>> clf.update({"b": None, "d": "new"}).predict().tolist()
+        ['left', 'left', 'new', 'new', 'right']
+        """
+        check_is_fitted(self, "temperatures_")
+        nodes = list(labels)
+        codes, _ = number_classes(as_column([labels[node] for node in nodes], "labels"))
+        known = (codes != UNKNOWN).tolist()
+        changes = {
+            int(i): labels[node] if is_known else None
+            for i, node, is_known in zip(self._nodes.positions(nodes), nodes, known, strict=True)
+        }
+        if not changes:
+            return self
+        seeds = self.seeds_.with_changes(changes)
+        column = {label: k for k, label in enumerate(self.classes_.tolist())}
+        columns = [column.get(label, -1) for label in seeds.classes.tolist()]
+        row_of = dict(zip(seeds.nodes.tolist(), seeds.values, strict=True))
+        rows = {i: None if label is None else row_of[i] for i, label in changes.items()}
+        with self._or_as_before():
+            session = self._solved_session()
+            solution = session.change(
+                rows,
+                None if columns == list(range(len(column))) else columns,
+                stop=self._stop_for(seeds),
+                progress=progress,
+            )
+            self._tell(solution)
+            self._sample = None
+            self._conclude(self._nodes, session, solution, seeds)
+            self.doubts_ = self._doubts(leaving_out=False)
+        return self
+
+    def _solved_session(self) -> Session:
+        """The session of the fit, which a copy has to solve again, from where it was."""
+        if self._session is None:
+            self._session = self._prepare(self.problem_)
+            self._session.solve(start=Warm.of(self.solution_))
+        return self._session
+
+    def fit_predict(self, graph: Any, labels: Any, confidence: Any = None) -> NDArray[Any]:
+        """Labels of all nodes; see `fit`."""
+        return self.fit(graph, labels, confidence).predict()
+
+    def score(self, rows: Any, labels: Any, sample_weight: Any = None) -> float:
+        """Accuracy on new nodes; those whose label is unknown (−1, None, NaN) do not count."""
+        truth = as_column(labels, "labels")
+        known = number_classes(truth)[0] != UNKNOWN
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        right = self.predict(rows)[known] == truth[known]
+        return float(np.average(right, weights=weights)) if known.any() else float("nan")
+
+    def _stop_for(self, seeds: Seeds) -> Stop | None:
+        """Tells how far labels are from being certain, if that is when to stop."""
+        if self.stop != "labels":
+            return None
+        decision = self.selection_.decision
+
+        def unsettled(X: NDArray[Any], certificate: Certificate) -> float:
+            T = self._with_unreached(X, np.isnan(X[:, 0]))
+            codes = _codes(len(X), seeds)  # made when needed: room is short during a solve
+            return excess(
+                T, certificate, codes, decision=decision, tol=self.tol, shares=seeds.shares
+            )
+
+        return unsettled
+
+    def _conclude(
+        self, nodes: NodeIndex, session: Session, solution: Solution, seeds: Seeds
+    ) -> None:
+        """Make labels of temperatures, and keep all."""
+        self._record(nodes, session, solution)
+        self._decision, self.seeds_ = self.selection_.decision, seeds
+        self.classes_ = seeds.classes
+        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
+        known = _codes(len(self.temperatures_), seeds)
+        verdict = judge(
+            self.temperatures_,
+            solution.certificate,
+            known,
+            decision=self._decision,
+            tol=self.tol,
+            shares=seeds.shares,
+        )
+        self._keep(verdict, known)
 
     def _warm(self, graph: Graph, classes: NDArray[Any]) -> Warm | None:
         """The last temperatures of each class; 0 of one that is new."""
@@ -230,96 +342,10 @@ class DirichletClassifier(ClassifierMixin, Trusted):
         self._status[seed_codes != UNKNOWN] = STATUS.index(SEED)
         self._means: Means = verdict.means
 
-    # Made when asked for: as large as the temperatures, or larger, and often not looked at.
 
-    @property
-    def labels_(self) -> NDArray[Any]:
-        """Labels of all nodes, shape (n,)."""
-        check_is_fitted(self, "temperatures_")
-        if self._labels is None:
-            self._labels = decode_labels(self._codes, self.classes_)
-        return self._labels
-
-    @property
-    def scores_(self) -> NDArray[np.float64]:
-        """Scores of the classes at each node, shape (n, K)."""
-        check_is_fitted(self, "temperatures_")
-        return np.asarray(scores(self.temperatures_, self._means, self._decision))
-
-    @property
-    def status_(self) -> NDArray[np.str_]:
-        """What became of each node, shape (n,)."""
-        check_is_fitted(self, "temperatures_")
-        return np.array(STATUS)[self._status]
-
-    def predict(self, rows: Any = None) -> NDArray[Any]:
-        """Labels of the fitted nodes, or of new ones.
-
-        Parameters
-        ----------
-        rows : matrix of shape (m, n), optional
-            Weights of m new nodes to the n fitted ones. A new node takes the mean temperature
-            of its neighbours, whose own temperatures stay as they are. A row of the fitted
-            matrix is a new node, too: at a seed's row its known label is not looked at.
-        """
-        check_is_fitted(self, "temperatures_")
-        if rows is None:
-            return self.labels_.copy()
-        return decode_labels(winners(self._new_scores(rows)), self.classes_)
-
-    def predict_proba(self, rows: Any = None) -> NDArray[np.float64]:
-        """Probabilities of the classes, calibrated on what seeds get when they are left out.
-
-        Of labels said to have probability 0.8, about four in five are right; see
-        `isotherm.trust.calibrate`. The first call leaves seeds out, up to 300 of them, and takes
-        its time. Seeds have what is known of them; nodes no heat reaches the shares of the classes
-        among the seeds. The label of a node is by its scores: where another class is more probable,
-        the label is one to look at.
-
-        Parameters
-        ----------
-        rows : matrix of shape (m, n), optional
-            See `predict`.
-        """
-        check_is_fitted(self, "temperatures_")
-        S = self.scores_ if rows is None else self._new_scores(rows)
-        P = self.calibration_(S)
-        P[np.isnan(S[:, 0])] = self._means.seed_share
-        if rows is None:
-            P[self.solution_.unreached] = self._means.seed_share
-            held = slice(self._seeds.n_held)
-            P[self._seeds.nodes[held]] = self._seeds.values[held]
-        return P
-
-    # --- some rows at a time, for files and reports ---------------------------------------------
-
-    def codes(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Of some nodes: the class number (−1 where there is no label), the number in `STATUS`."""
-        return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
-
-    def certainty(self, rows: slice) -> NDArray[np.float64]:
-        """Of some nodes: the probability of the label, what is known of seeds; NaN without one."""
-        codes = self._codes[rows].astype(np.intp)
-        P: NDArray[np.float64] = self.calibration_(self.some_scores(rows))
-        found = P[np.arange(len(P)), codes]
-        known = np.flatnonzero(self._status[rows] == STATUS.index(SEED))
-        held = self._seeds.nodes[: self._seeds.n_held]
-        first = rows.start or 0
-        found[known] = self._seeds.values[np.searchsorted(held, first + known), codes[known]]
-        found[codes == UNKNOWN] = np.nan
-        return found
-
-    def fit_predict(self, graph: Any, labels: Any, confidence: Any = None) -> NDArray[Any]:
-        """Labels of all nodes; see `fit`."""
-        return self.fit(graph, labels, confidence).predict()
-
-    def score(self, rows: Any, labels: Any, sample_weight: Any = None) -> float:
-        """Accuracy on new nodes; those whose label is unknown (−1, None, NaN) do not count."""
-        truth = as_column(labels, "labels")
-        known = number_classes(truth)[0] != UNKNOWN
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        right = self.predict(rows)[known] == truth[known]
-        return float(np.average(right, weights=weights)) if known.any() else float("nan")
-
-    def _new_scores(self, rows: Any) -> NDArray[np.float64]:
-        return np.asarray(scores(self._extend(rows), self._means, self._decision))
+def _codes(n: int, seeds: Seeds) -> NDArray[np.intp]:
+    """The class of each node that is held; −1 at others."""
+    whole = np.full(n, UNKNOWN, dtype=np.intp)
+    held = slice(seeds.n_held)
+    whole[seeds.nodes[held]] = seeds.codes[held]
+    return whole

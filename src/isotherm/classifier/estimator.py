@@ -1,9 +1,11 @@
-"""What the classifier and the regressor share: the solve, and new nodes."""
+"""What all estimators share: the solve, warm starts, and new nodes."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from isotherm.errors import GraphError, NotConverged, ParameterError
+from isotherm.engines import choose_engine
+from isotherm.errors import GraphError, ParameterError
 from isotherm.graph.weights import as_weight_matrix
-from isotherm.solvers import solve
+from isotherm.solvers import SolveOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +25,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.operator import Engine
+    from isotherm.engines.engine import Engine, Session
     from isotherm.graph import Graph
     from isotherm.graph.nodes import NodeIndex
     from isotherm.solvers import Solution, Warm
-    from isotherm.solvers.attempt import Excess
     from isotherm.solvers.method import Solver
+    from isotherm.solvers.options import Progress, Stop
+
+logger = logging.getLogger(__name__)
 
 ROWS = 1 << 17  # worked on at once where all would take much room
 UNREACHED = ("abstain", "zero")
@@ -41,12 +46,14 @@ class DirichletEstimator(BaseEstimator):
     tol: float
     solver: str | Solver
     engine: str | Engine
+    threads: int | None
     unreached: str
-    warm_start: bool
 
     temperatures_: NDArray[np.floating[Any]]
     solution_: Solution
+    problem_: DirichletProblem
     n_iter_: int
+    _session: Session | None
     _nodes: NodeIndex
     _fitted_with: tuple[float, str]  # leak and rule for unreached nodes; parameters may change
 
@@ -69,36 +76,72 @@ class DirichletEstimator(BaseEstimator):
         check_is_fitted(self, "temperatures_")
         return self._nodes.as_texts()
 
-    def _solve(
-        self,
-        problem: DirichletProblem,
-        *,
-        excess: Excess | None = None,
-        warm: Warm | None = None,
-    ) -> Solution:
-        """Solve, and turn a solve that failed into a warning with the bound it did reach."""
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_session": None}  # prepared again when needed
+
+    def _prepare(self, problem: DirichletProblem) -> Session:
+        """Make a problem ready on the engine asked for."""
         if self.unreached not in UNREACHED:
             raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
-        try:
-            return solve(
-                problem,
-                tol=self.tol,
-                solver=self.solver,
-                engine=self.engine,
-                excess=excess,
-                warm=warm,
-            )
-        except NotConverged as failure:
-            warnings.warn(str(failure), ConvergenceWarning, stacklevel=depth_of_caller())
-            return failure.solution
+        options = SolveOptions(self.tol, self.solver, self.threads)
+        return choose_engine(self.engine, problem.graph).prepare(problem, options)
 
-    def _record(self, graph: Graph, solution: Solution, leak: float) -> None:
+    def session(self) -> Session:
+        """The problem of the fit, made ready for further solves; see `isotherm.engines.engine`."""
+        check_is_fitted(self, "temperatures_")
+        if self._session is None:
+            self._session = self._prepare(self.problem_)
+        return self._session
+
+    def _solve(
+        self,
+        session: Session,
+        *,
+        start: Warm | None = None,
+        stop: Stop | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """Solve; a solve that failed is a warning with the bound that it did reach."""
+        solution = session.solve(start=start, stop=stop, progress=progress)
+        self._tell(solution)
+        return solution
+
+    def _tell(self, solution: Solution) -> None:
+        """Say how a solve has ended."""
+        if not solution.converged:
+            warnings.warn(solution.shortfall, ConvergenceWarning, stacklevel=depth_of_caller())
+            return
+        logger.info(
+            "solved by %s on %s in %d steps: temperatures are proven to %.1e",
+            solution.solver,
+            solution.engine,
+            solution.n_iter,
+            solution.certificate.bound,
+        )
+
+    def _record(self, nodes: NodeIndex, session: Session, solution: Solution) -> None:
         """Keep what every fitted estimator has."""
-        self._nodes = graph.nodes
-        self.n_features_in_ = graph.n_nodes
+        self._nodes = nodes
+        self._session = session
+        self.problem_ = session.problem
+        self.n_features_in_ = len(nodes)
         self.solution_ = solution
         self.n_iter_ = solution.n_iter
-        self._fitted_with = (leak, self.unreached)
+        self._fitted_with = (session.problem.leak, self.unreached)
+
+    @contextmanager
+    def _or_as_before(self) -> Iterator[None]:
+        """What fails in here, or is interrupted, leaves the estimator as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            session = before.get("_session")
+            if session is not None and session.problem is not self.problem_:
+                self._session = None  # has moved on: it is prepared again when needed
+            raise
 
     def _with_unreached(
         self, T: NDArray[Any], unreached: NDArray[np.bool_]

@@ -10,7 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, DirichletEstimator
 from isotherm.classifier.label_sets import read_indicator, read_label_sets
-from isotherm.classifier.two_classes import as_pair, calibrations, certificate_of, leads, rest
+from isotherm.classifier.two_classes import (
+    as_pair,
+    calibrations,
+    certificate_of,
+    leads,
+    rest,
+    with_all_heat,
+)
 from isotherm.classifier.verdict import judge
 from isotherm.decision import Means, choose_decision
 from isotherm.dirichlet import DirichletProblem
@@ -21,8 +28,9 @@ from isotherm.labels import UNKNOWN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.engines.operator import Engine
+    from isotherm.engines.engine import Engine
     from isotherm.solvers.method import Solver
+    from isotherm.solvers.options import Progress
     from isotherm.trust.calibrate import Calibration
 
 PROBABILITY_TOL = 1e-4  # of temperatures that only calibrate
@@ -41,7 +49,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         `isotherm.decision`. Without leak, and if unreached nodes abstain, ``"centered"`` gives a
         label where T is above its mean (so do ``"standard"`` and ``"ratio"``), ``"plain"`` where T
         is above 1/2.
-    leak, tol, solver, engine, unreached
+    leak, tol, solver, engine, threads, unreached
         See `DirichletClassifier`. With a leak, all the heat at a node is less than 1 and takes a
         column of its own. Nodes that no heat reaches get no label under either rule; with
         ``"zero"`` they count in the means.
@@ -97,6 +105,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         tol: float = 1e-6,
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
+        threads: int | None = None,
         unreached: Literal["abstain", "zero"] = "abstain",
     ) -> None:
         self.decision = decision
@@ -104,6 +113,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         self.tol = tol
         self.solver = solver
         self.engine = engine
+        self.threads = threads
         self.unreached = unreached
 
     def __sklearn_tags__(self) -> Any:
@@ -111,7 +121,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, graph: Any, labels: Any) -> Self:
+    def fit(self, graph: Any, labels: Any, *, progress: Progress | None = None) -> Self:
         """Find the labels of all nodes.
 
         Parameters
@@ -121,6 +131,8 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
             For each node a set, list or tuple of labels, which may be empty; None or NaN where
             they are unknown. Or an indicator, dense or sparse: 1 where a node has a label, 0 where
             it has not, rows of −1 or NaN where that is unknown.
+        progress : callable, optional
+            See `DirichletClassifier.fit`.
 
         Raises
         ------
@@ -139,10 +151,12 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         values = np.column_stack([has, np.ones(len(has))])
         problem = DirichletProblem(graph, seeds, values, leak=self.leak)
         leaks = problem.leak > 0
-        solution = self._solve(problem if leaks else problem.with_values(problem.values[:, :-1]))
+        asked = problem if leaks else problem.with_values(problem.values[:, :-1])
+        session = self._prepare(asked)
+        solution = self._solve(session, progress=progress)
 
-        self._record(graph, solution, problem.leak)
-        self._problem, self._decision = problem, self.decision
+        self._record(graph.nodes, session, solution)
+        self.problem_, self._decision = problem, self.decision
         self.classes_ = classes
         T = self._with_unreached(solution.temperatures, solution.unreached)
         heat = np.where(np.isnan(T[:, 0]), np.nan, ~solution.unreached)
@@ -156,7 +170,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
 
     def _judge_labels(self) -> None:
         """Decide on each label, as between two classes: 0 has it not, 1 has it."""
-        T, heat, problem = self.temperatures_, self._heat, self._problem
+        T, heat, problem = self.temperatures_, self._heat, self.problem_
         self.indicator_, self.certified_ = np.zeros(T.shape, bool), np.ones(T.shape, bool)
         codes = np.full(len(T), UNKNOWN, dtype=np.intp)
         means = np.empty((2, 3, T.shape[1]))
@@ -233,7 +247,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         for k in np.flatnonzero((share > 0) & (share < 1)):
             P[warm, k] = self._calibrations[k](as_pair(S[warm, k]))[:, 1]
         if rows is None:
-            P[self._problem.boundary] = self._problem.values[:, :-1]
+            P[self.problem_.boundary] = self.problem_.values[:, :-1]
         return P
 
     def fit_predict(self, graph: Any, labels: Any) -> NDArray[np.bool_]:
@@ -258,14 +272,13 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
     def _calibrate(self) -> list[Calibration]:
         S, predicted = self.scores_, self.status_ == PREDICTED
         spread = np.sqrt((S[predicted] ** 2).sum(axis=0) / max(predicted.sum(), 1)) / 2
-        return calibrations(
-            self._problem,
-            self.temperatures_,
-            self._heat,
-            np.where((spread > 0) & np.isfinite(spread), spread, 1.0),
-            self._decision,
-            certificate=self.solution_.certificate,
-            tol=max(self.tol, PROBABILITY_TOL),
-            solver=self.solver,
-            engine=self.engine,
-        )
+        units = np.where((spread > 0) & np.isfinite(spread), spread, 1.0)
+        with self._prepare(self.problem_) as session:
+            return calibrations(
+                session,
+                with_all_heat(self.solution_, leaks=self.problem_.leak > 0),
+                units,
+                self._decision,
+                tol=max(self.tol, PROBABILITY_TOL),
+                abstain=self.unreached == "abstain",
+            )

@@ -19,8 +19,9 @@ from isotherm.solvers import Warm
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.engines.operator import Engine
+    from isotherm.engines.engine import Engine
     from isotherm.solvers.method import Solver
+    from isotherm.solvers.options import Progress
 
 
 class DirichletRegressor(RegressorMixin, DirichletEstimator):
@@ -30,7 +31,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
 
     Parameters
     ----------
-    leak, tol, solver, engine, unreached, warm_start
+    leak, tol, solver, engine, threads, unreached, warm_start
         See `DirichletClassifier`; heat leaks towards the value 0, and ``"abstain"`` gives NaN.
         `tol` is in the unit of the values: 1e-6 suits values around 1, not prices in millions
         or concentrations in parts per billion.
@@ -69,6 +70,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         tol: float = 1e-6,
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
+        threads: int | None = None,
         unreached: Literal["abstain", "zero"] = "abstain",
         warm_start: bool = False,
     ) -> None:
@@ -76,10 +78,11 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         self.tol = tol
         self.solver = solver
         self.engine = engine
+        self.threads = threads
         self.unreached = unreached
         self.warm_start = warm_start
 
-    def fit(self, graph: Any, values: Any) -> Self:
+    def fit(self, graph: Any, values: Any, *, progress: Progress | None = None) -> Self:
         """Find the values of all nodes.
 
         Parameters
@@ -87,6 +90,8 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         graph : Graph, square matrix, networkx or igraph graph
         values : array of shape (n,), or mapping or pandas Series {node: value}
             None or NaN where unknown (−1 is a value like any other).
+        progress : callable, optional
+            See `DirichletClassifier.fit`.
 
         Raises
         ------
@@ -103,9 +108,10 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
         previous = self._previous(graph)
         warm = None if previous is None else Warm.of(previous)
-        solution = self._solve(problem, warm=warm)
+        session = self._prepare(problem)
+        solution = self._solve(session, start=warm, progress=progress)
 
-        self._record(graph, solution, problem.leak)
+        self._record(graph.nodes, session, solution)
         T = self._with_unreached(solution.temperatures, solution.unreached)
         self.temperatures_ = T[:, 0]
         self.mean_temperatures_ = float(np.nanmean(self.temperatures_, dtype=np.float64))

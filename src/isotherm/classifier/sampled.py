@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import PREDICTED, STATUS, DirichletEstimator, slices
 from isotherm.decision import DECISIONS, scores
-from isotherm.trust import guard
+from isotherm.trust import few_labels
+from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.choose import LEAKS, Selection, choose
-from isotherm.trust.honest import calibrated
-from isotherm.trust.left_out import LARGE_CHOICE, leave_sample_out
-from isotherm.trust.nearly import solve_nearly
+from isotherm.trust.leave_one_out import LARGE, LARGE_CHOICE, leave_sample_out
+from isotherm.trust.scoring import calibrated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from isotherm.classifier.seeds import Seeds
     from isotherm.decision import Means
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.engine import Session
     from isotherm.solvers import Solution
     from isotherm.trust.calibrate import Calibration
-    from isotherm.trust.left_out import LeftOut
+    from isotherm.trust.leave_one_out import LeftOut
 
 AUTO = "auto"
 SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
@@ -38,9 +39,8 @@ class Sampled(DirichletEstimator):
     decision: str
     leak: Any
     classes_: NDArray[Any]
+    seeds_: Seeds
     _decision: str
-    _problem: DirichletProblem  # with a further node for each seed that is tied
-    _seeds: Seeds  # in the order of its boundary
     _sample: LeftOut | None
     _calibrated: Calibration | None
     _means: Means
@@ -51,9 +51,17 @@ class Sampled(DirichletEstimator):
         """How scores become probabilities."""
         check_is_fitted(self, "temperatures_")
         if self._calibrated is None:
-            left = self._left_sample()
-            self._calibrated = calibrated(left, self._decision, self._spread())
+            self._calibrated = calibrated(self.left_out_, self._decision, self._spread())
         return self._calibrated
+
+    @property
+    def left_out_(self) -> LeftOut:
+        """Seeds left out, enough to judge by; see `isotherm.trust.leave_one_out`."""
+        check_is_fitted(self, "temperatures_")
+        if self._sample is None:
+            session = self.session()
+            self._sample = self._sampled(session, self.solution_, self.seeds_.codes)
+        return self._sample
 
     def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         """Of some nodes: the scores of the classes."""
@@ -70,7 +78,7 @@ class Sampled(DirichletEstimator):
         return math.sqrt(total / count) if total > 0 else 1.0
 
     def _select(
-        self, problem: DirichletProblem, codes: NDArray[np.intp], n: int
+        self, problem: DirichletProblem, codes: NDArray[np.intp]
     ) -> tuple[Selection, LeftOut | None]:
         """The decision and the leak to use, those given or the best by leave-one-out.
 
@@ -83,9 +91,9 @@ class Sampled(DirichletEstimator):
         found: dict[tuple[str, float], NDArray[np.intp]] = {}
         left: dict[float, LeftOut] = {}
         for leak in leaks:
-            leaky = problem.with_leak(leak)
-            solution = solve_nearly(leaky, **self._how(SAMPLE_TOL)).of_first(n)
-            left[leak] = self._sampled(leaky, solution, codes, large=LARGE_CHOICE)
+            with self._prepare(problem.with_leak(leak)) as session:
+                solution = solve_best_effort(session, tol=max(self.tol, SAMPLE_TOL))
+                left[leak] = self._sampled(session, solution, codes, large=LARGE_CHOICE)
             some = ~left[leak].is_last
             found |= {(decision, leak): left[leak].labels(decision)[some] for decision in decisions}
             if not some.any():
@@ -94,41 +102,43 @@ class Sampled(DirichletEstimator):
         chosen = choose(found, judgeable, problem.n_columns, len(codes))
         return chosen, left[chosen.leak]
 
-    def _how(self, tol: float = 0.0) -> dict[str, Any]:
-        return {"tol": max(self.tol, tol), "solver": self.solver, "engine": self.engine}
-
     def _sampled(
-        self, problem: DirichletProblem, solution: Solution, codes: NDArray[np.intp], **bounds: int
+        self,
+        session: Session,
+        solution: Solution,
+        codes: NDArray[np.intp],
+        *,
+        large: int = LARGE,
     ) -> LeftOut:
-        T = self._with_unreached(solution.temperatures, solution.unreached)
-        how = self._how(SAMPLE_TOL) | {"abstain": self.unreached == "abstain"} | bounds
-        return leave_sample_out(problem, T, codes, certificate=solution.certificate, **how)
+        return leave_sample_out(
+            session,
+            solution,
+            codes,
+            tol=max(self.tol, SAMPLE_TOL),
+            abstain=self.unreached == "abstain",
+            large=large,
+        )
 
-    def _left_sample(self) -> LeftOut:
-        """Seeds left out, enough to judge by."""
-        if self._sample is None:
-            self._sample = self._sampled(self._problem, self.solution_, self._seeds.codes)
-        return self._sample
-
-    def _doubts(self) -> list[str]:
+    def _doubts(self, *, leaving_out: bool = True) -> list[str]:
         """Why there may be too few labels to go by."""
-        codes, classes = self._seeds.codes, self.classes_
+        codes, classes = self.seeds_.codes, self.classes_
         if len(classes) < 2:
             return []
-        free = np.flatnonzero(self._problem.is_free[: len(self.temperatures_)])
+        free = np.flatnonzero(self.problem_.is_free)
         warmest = self.temperatures_[free[:LOOKED_AT]].argmax(axis=1)
         if len(warmest) and (warmest == warmest[0]).all():  # then it is worth looking at all
             warmest = self.temperatures_[free].argmax(axis=1)
         found = [
-            guard.lonely(codes, classes),
-            guard.collapsed(warmest, classes, self._decision),
+            few_labels.lonely(codes, classes),
+            few_labels.collapsed(warmest, classes, self._decision),
         ]
-        work = len(codes) * len(self._problem.graph.rows.ends)
-        if self._sample is not None or (len(codes) <= GUARDED[0] and work <= GUARDED[1]):
-            left = self._left_sample()
+        work = len(codes) * len(self.problem_.graph.rows.ends)
+        few = leaving_out and len(codes) <= GUARDED[0] and work <= GUARDED[1]
+        if self._sample is not None or few:
+            left = self.left_out_
             others = ~left.is_last
             labels = left.labels(self._decision)[others]
             found.append(
-                guard.no_better_than_chance(left.codes[others], labels, together=left.together)
+                few_labels.no_better_than_chance(left.codes[others], labels, together=left.together)
             )
         return [doubt for doubt in found if doubt is not None]

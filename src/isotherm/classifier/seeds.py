@@ -2,8 +2,8 @@
 
 A label given for certain is a clamp: its node is held at temperature 1 in its class. What is known
 may be weaker in two ways. A *distribution* over classes holds the node at these temperatures. A
-*confidence* c below 1 does not hold the node but ties it to what is known of it, by an edge of
-weight ``a = d c / (1 − c)`` to a further node that is held, so that at equilibrium::
+*confidence* c below 1 does not hold the node but ties it to what is known of it, by the weight
+``a = d c / (1 − c)``, so that at equilibrium::
 
     T_i = c y_i + (1 − c) · mean temperature of its neighbours
 
@@ -17,17 +17,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from isotherm.dirichlet import DirichletProblem
+from isotherm.dirichlet import DirichletProblem, Ties
 from isotherm.errors import IsothermError, LabelError, ParameterError
-from isotherm.graph import Graph
 from isotherm.graph.nodes import list_to_column
 from isotherm.labels import UNKNOWN, as_mapping, encode_labels, locate, number_classes
 from isotherm.memory import check_room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from isotherm.graph import Graph
 
 
 LEAST_TIE = float(np.finfo(np.float64).tiny)  # the least weight that has all its digits
@@ -68,22 +68,66 @@ class Seeds(NamedTuple):
         return np.asarray(self.values.sum(axis=0) / len(self.values), dtype=np.float64)
 
     def bind(self, graph: Graph, leak: float) -> DirichletProblem:
-        """The problem they make, on the graph with a further node for each tie."""
+        """The problem they make."""
+        held = slice(self.n_held)
+        return DirichletProblem(
+            graph, self.nodes[held], self.values[held], leak=leak, ties=self._ties(graph)
+        )
+
+    def _ties(self, graph: Graph) -> Ties | None:
         if self.confidence is None or self.n_held == len(self.nodes):
-            return DirichletProblem(graph, self.nodes, self.values, leak=leak)
-        n, tied, c = graph.n_nodes, self.nodes[self.n_held :], self.confidence[self.n_held :]
-        degrees = graph.degrees[tied]
+            return None
+        tied = slice(self.n_held, None)
+        nodes, c = self.nodes[tied], self.confidence[tied]
+        degrees = graph.degrees[nodes]
         weights = np.where(degrees > 0, degrees, 1.0) * (c / (1 - c))
         known = weights >= LEAST_TIE
         weights[~known] = LEAST_TIE
-        far = np.arange(len(tied))
-        ties = sparse.csr_array((weights, (tied, far)), shape=(n, len(tied)))
-        bound = sparse.block_array([[graph.adjacency, ties], [ties.T, None]], format="csr")
-        ends = np.concatenate([self.nodes[: self.n_held], n + far])
         # Of a degree, and of what is made of it; nothing is proven of ties too weak for float64.
         roundings = graph.rows.longest + 4 if known.all() else math.inf
-        return DirichletProblem(
-            Graph.from_matrix(bound), ends, self.values, leak=leak, roundings=roundings
+        return Ties(nodes, weights, self.values[tied].astype(np.float64), roundings)
+
+    def only(self, some: NDArray[np.intp]) -> Seeds:
+        """Some of them, with the same classes."""
+        confidence = None if self.confidence is None else self.confidence[some]
+        return self._replace(
+            nodes=self.nodes[some],
+            codes=self.codes[some],
+            values=self.values[some],
+            confidence=confidence,
+        )
+
+    def with_changes(self, changes: Mapping[int, object | None]) -> Seeds:
+        """Labels added, changed (both are certain then) or, None, withdrawn.
+
+        Parameters
+        ----------
+        changes : mapping {position: label or None}
+        """
+        at = np.fromiter(changes, dtype=np.intp, count=len(changes))
+        kept = ~np.isin(self.nodes, at)
+        given = {i: label for i, label in changes.items() if label is not None}
+        new = np.fromiter(given, dtype=np.intp, count=len(given))
+        all_labels = [*self.classes.tolist(), *given.values()]
+        numbers, classes = number_classes(list_to_column(all_labels))
+        n_old, K = len(self.classes), len(classes)
+        values = np.zeros((int(kept.sum()) + len(new), K))
+        values[: len(values) - len(new), numbers[:n_old]] = self.values[kept]
+        values[np.arange(len(values) - len(new), len(values)), numbers[n_old:]] = 1.0
+        nodes = np.concatenate([self.nodes[kept], new])
+        sure = np.ones(len(self.nodes)) if self.confidence is None else self.confidence
+        confidence = np.concatenate([sure[kept], np.ones(len(new))])
+        order = np.lexsort((nodes, confidence < 1))
+        there = values.any(axis=0)
+        values, confidence = values[order][:, there], confidence[order]
+        if len(values) == 0:
+            raise LabelError("no seed would be left: at least one node must have a label")
+        return Seeds(
+            nodes[order],
+            values.argmax(axis=1),
+            values,
+            None if (confidence == 1).all() else confidence,
+            classes[there],
         )
 
 
@@ -102,6 +146,7 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
 
     Examples
     --------
+    >>> from isotherm import Graph
     >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> seeds = read_seeds({0: "cold", 3: {"warm": 3, "cold": 1}}, path)
     >>> seeds.classes.tolist(), seeds.values.tolist()

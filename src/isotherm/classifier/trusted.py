@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.classifier.estimator import slices
 from isotherm.classifier.sampled import Sampled
-from isotherm.classifier.seeds import Seeds
 from isotherm.errors import LabelError
 from isotherm.labels import decode_labels
 from isotherm.solvers.method import check_count
+from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.compare import Decided, compared
-from isotherm.trust.explain import shares_of
-from isotherm.trust.free_one import without_seeds
-from isotherm.trust.honest import calibrated, judged
-from isotherm.trust.left_out import leave_one_out
+from isotherm.trust.explain import Explanation, shares_of
+from isotherm.trust.leave_one_out import leave_one_out
+from isotherm.trust.scoring import calibrated, judged
 from isotherm.trust.stop import Advice, advise
 from isotherm.trust.suggest import Doubts, Suggestion, suggest
 
@@ -27,40 +26,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.dirichlet import DirichletProblem
     from isotherm.trust.calibrate import Calibration
-    from isotherm.trust.honest import LeaveOneOut, Suspect
-    from isotherm.trust.left_out import LeftOut
+    from isotherm.trust.leave_one_out import LeftOut
+    from isotherm.trust.scoring import LeaveOneOut, Suspect
 
 SHARES_TOL = 1e-9
 SUGGESTION_TOL = 1e-3
 LOOKED_AT = 100_000  # free nodes, to compare what decisions make of them
-
-
-class Explanation(NamedTuple):
-    """Where the temperatures of a node come from.
-
-    Attributes
-    ----------
-    node : hashable
-    label : object
-        That it has.
-    classes : dict
-        The share of each class: the node's temperatures.
-    seeds : list of tuples
-        Seed, its label and its share, the greatest first.
-    paths : list of tuples
-        The nodes of a path from this one to a seed, and the share of all heat that takes it.
-    error_bound : float
-        No share is farther off than this; proven.
-    """
-
-    node: Hashable
-    label: Any
-    classes: dict[Any, float]
-    seeds: list[tuple[Hashable, Any, float]]
-    paths: list[tuple[tuple[Hashable, ...], float]]
-    error_bound: float
 
 
 class Trusted(Sampled):
@@ -104,7 +76,7 @@ class Trusted(Sampled):
         fares a bit worse.
         """
         check_is_fitted(self, "temperatures_")
-        return self._judged(self._left_sample(), self.calibration_)
+        return self._judged(self.left_out_, self.calibration_)
 
     def compare_decisions(self) -> list[Decided]:
         """What each decision makes of the same temperatures, the one in use first.
@@ -112,17 +84,17 @@ class Trusted(Sampled):
         Scores are those of `spot_check`.
         """
         check_is_fitted(self, "temperatures_")
-        free = np.flatnonzero(self._problem.is_free[: len(self.temperatures_)])
+        free = np.flatnonzero(self.problem_.is_free)
         some = free[:: max(1, len(free) // LOOKED_AT)]
-        return compared(self._left_sample(), self.temperatures_[some], self._means, self._decision)
+        return compared(self.left_out_, self.temperatures_[some], self._means, self._decision)
 
     def _judged(self, left: LeftOut, calibration: Calibration) -> LeaveOneOut:
         return judged(
             left,
             self._decision,
-            nodes=self._nodes.ids[self._seeds.nodes[left.places]],
+            nodes=self._nodes.ids[self.seeds_.nodes[left.places]],
             classes=self.classes_,
-            n_seeds=len(self._seeds.nodes),
+            n_seeds=len(self.seeds_.nodes),
             calibration=calibration,
         )
 
@@ -165,37 +137,35 @@ class Trusted(Sampled):
         """
         check_is_fitted(self, "temperatures_")
         check_count(paths, "paths", least=0)
-        problem, seeds = self._problem, self._seeds
+        session, solution, seeds = self.session(), self.solution_, self.seeds_
         (i,) = self._nodes.positions([node])
         names = self._nodes.ids
         if without_own and i in seeds.nodes:
-            problem, seeds = _without_own(problem, seeds, int(i), len(self.temperatures_))
+            kept = np.flatnonzero(seeds.nodes != i)
+            if len(kept) == 0:
+                raise LabelError(
+                    "there is no other seed: nothing explains the node without its own label"
+                )
+            session = session.prepare(self.problem_.without(np.flatnonzero(seeds.nodes == i)))
+            solution, seeds = solve_best_effort(session), seeds.only(kept)
+        problem = session.problem
         if problem.is_unreached[i]:
             raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
         (own,) = self.classes_[self._codes[[i]]].tolist()
         if problem.is_free[i]:
-            found = shares_of(
-                problem, int(i), tol=SHARES_TOL, solver=self.solver, engine=self.engine
-            )
+            found = shares_of(session, solution, int(i), tol=SHARES_TOL)
             shares, paths_found, error = found.shares, found.paths(paths), found.error_bound
         else:
-            shares, paths_found, error = (problem.boundary == i).astype(np.float64), [], 0.0
+            shares, paths_found, error = (problem.seeds == i).astype(np.float64), [], 0.0
         order = np.argsort(-shares, kind="stable")
         order = order[shares[order] > 0]
-        tied = seeds.nodes[seeds.n_held :]
-        node_of = np.concatenate([np.arange(len(self.temperatures_)), tied])
         columns = (names[seeds.nodes[order]], self.classes_[seeds.codes[order]], shares[order])
         return Explanation(
             node,
             own,
-            dict(zip(self.classes_.tolist(), (shares @ problem.values).tolist(), strict=True)),
+            dict(zip(self.classes_.tolist(), (shares @ seeds.values).tolist(), strict=True)),
             list(zip(*(column.tolist() for column in columns), strict=True)),
-            [
-                # A tie ends in the node that it is of; that of the node itself is no path.
-                (tuple(dict.fromkeys(names[node_of[list(path.nodes)]].tolist())), path.share)
-                for path in paths_found
-                if node_of[path.nodes[-1]] != i
-            ],
+            [(tuple(names[list(path.nodes)].tolist()), path.share) for path in paths_found],
             error,
         )
 
@@ -221,7 +191,7 @@ class Trusted(Sampled):
         check_count(k, "k")
         n = len(self.temperatures_)
         is_known = np.zeros(n, dtype=bool)
-        is_known[self._seeds.nodes] = True
+        is_known[self.seeds_.nodes] = True
         # Without a seed left out: what scores are worth matters less here than which are close.
         plain = calibrate(np.empty((0, len(self.classes_))), np.empty(0, np.intp), self._spread())
         doubts = Doubts(np.empty(n), np.empty(n))
@@ -230,7 +200,12 @@ class Trusted(Sampled):
             doubts.doubt[rows], doubts.variance[rows] = some
         rng = np.random.default_rng(random_state)
         found = suggest(
-            self._problem, doubts, int(k), is_known=is_known, rng=rng, **self._how(SUGGESTION_TOL)
+            self.session(),
+            doubts,
+            int(k),
+            is_known=is_known,
+            rng=rng,
+            tol=max(self.tol, SUGGESTION_TOL),
         )
         nodes = [node for node, _ in found]
         reach = np.array([reach for _, reach in found])
@@ -259,42 +234,28 @@ class Trusted(Sampled):
         """
         check_is_fitted(self, "temperatures_")
         return advise(
-            self._problem,
-            self.temperatures_,
-            self._seeds.codes,
-            self._left_sample(),
+            self.session(),
+            self.solution_,
+            self.seeds_.codes,
+            self.left_out_,
             decision=self._decision,
             gain=gain,
             rng=np.random.default_rng(random_state),
+            tol=max(self.tol, SUGGESTION_TOL),
             abstain=self.unreached == "abstain",
-            **self._how(SUGGESTION_TOL),
         )
 
     def _left_out(self, max_seeds: int | None, random_state: int) -> LeftOut:
-        n_seeds, some = len(self._seeds.codes), None
+        n_seeds, some = len(self.seeds_.codes), None
         if max_seeds is not None:
             check_count(max_seeds, "max_seeds")
             if max_seeds < n_seeds:
                 rng = np.random.default_rng(random_state)
                 some = np.sort(rng.choice(n_seeds, max_seeds, replace=False))
         return leave_one_out(
-            self._problem,
-            self.temperatures_,
-            self._seeds.codes,
-            certificate=self.solution_.certificate,
+            self.session(),
+            self.solution_,
+            self.seeds_.codes,
+            abstain=self.unreached == "abstain",
             some=some,
-            **self._how(),
         )
-
-
-def _without_own(
-    problem: DirichletProblem, seeds: Seeds, i: int, n: int
-) -> tuple[DirichletProblem, Seeds]:
-    """The same without what is known of node i."""
-    kept = seeds.nodes != i
-    if not kept.any():
-        raise LabelError("there is no other seed: nothing explains the node without its own label")
-    confidence = None if seeds.confidence is None else seeds.confidence[kept]
-    values = seeds.values[kept]
-    fewer = without_seeds(problem, n, np.flatnonzero(~kept))
-    return fewer, Seeds(seeds.nodes[kept], seeds.codes[kept], values, confidence, seeds.classes)

@@ -7,6 +7,7 @@ a label and of those with it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,13 @@ from isotherm.decision import Means, scores
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers.certificate import SLACK, Certificate
 from isotherm.trust.calibrate import Calibration, calibrate
-from isotherm.trust.left_out import leave_sample_out
+from isotherm.trust.leave_one_out import leave_sample_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.engine import Session
+    from isotherm.solvers import Solution
 
 
 def rest(T: NDArray[Any], heat: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -80,13 +82,29 @@ def certificate_of(certificate: Certificate, k: int, *, leaks: bool) -> Certific
     )
 
 
+def with_all_heat(solution: Solution, *, leaks: bool) -> Solution:
+    """A solution whose last column is all the heat: 1 where there is any, unless it leaks."""
+    if leaks:
+        return solution
+    T, proof = solution.temperatures, solution.certificate
+    heat = np.where(solution.unreached, np.nan, 1.0).astype(T.dtype)
+    return replace(
+        solution,
+        temperatures=np.column_stack([T, heat]),
+        certificate=replace(
+            proof, columns=np.append(proof.columns, 0.0), spans=np.append(proof.spans, 0.0)
+        ),
+    )
+
+
 def calibrations(
-    problem: DirichletProblem,
-    T: NDArray[Any],
-    heat: NDArray[np.float64],
+    session: Session,
+    solution: Solution,
     units: NDArray[np.float64],
     decision: str,
-    **how: Any,
+    *,
+    tol: float,
+    abstain: bool,
 ) -> list[Calibration]:
     """What the leads of each label are worth, by leave-one-out of the seeds.
 
@@ -95,17 +113,17 @@ def calibrations(
 
     Parameters
     ----------
-    problem : DirichletProblem
-        A column for each label, and a last one for all the heat.
-    T : array of shape (n, L)
-    heat : array of shape (n,)
+    session : Session
+        Of a problem with a column for each label, and a last one for all the heat.
+    solution : Solution
+        Its solution.
     units : array of shape (L,)
         Spread of the leads over the graph.
     decision : str
-    **how
-        Certificate of T; tolerance, solver and engine.
+    tol, abstain
+        See `isotherm.trust.leave_one_out.leave_one_out`.
     """
-    S, has = leads_left_out(problem, T, heat, decision, **how)
+    S, has = leads_left_out(session, solution, decision, tol=tol, abstain=abstain)
     found = []
     for k, unit in enumerate(units.tolist()):
         judged = np.isfinite(S[:, k])
@@ -115,30 +133,21 @@ def calibrations(
 
 
 def leads_left_out(
-    problem: DirichletProblem,
-    T: NDArray[Any],
-    heat: NDArray[np.float64],
-    decision: str,
-    **how: Any,
+    session: Session, solution: Solution, decision: str, *, tol: float, abstain: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Leads at seeds as if each were free, and whether it has the label; see `calibrations`.
 
     Not finite where no heat would reach a seed, or no seed would be left that has the label, or
     none that has it not.
     """
-    left = leave_sample_out(
-        problem,
-        np.column_stack([T, heat]),
-        np.zeros(len(problem.boundary), dtype=np.intp),  # all of one class
-        abstain=bool(np.isnan(heat).any()),
-        **how,
-    )
+    of_one_class = np.zeros(session.problem.n_seeds, dtype=np.intp)
+    left = leave_sample_out(session, solution, of_one_class, tol=tol, abstain=abstain)
     found, all_heat = _columns(left.means, slice(-1)), _columns(left.means, slice(-1, None))
     share = found.seed_share / all_heat.seed_share
     has = Means(found.all, found.free, share)
     has_not = Means(rest(has.all, all_heat.all), rest(has.free, all_heat.free), 1 - share)
     S = leads(left.temperatures[:, :-1], left.temperatures[:, -1], (has_not, has), decision)
-    return S, problem.values[left.places, :-1] == 1
+    return S, session.problem.values[left.places, :-1] == 1
 
 
 def as_pair(leads: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,8 +15,8 @@ from isotherm.files import written
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
-    from isotherm.classifier.trusted import Explanation
     from isotherm.job import Job
+    from isotherm.trust.explain import Explanation
 
 Most = Annotated[int, typer.Option(min=1, help="How many to show.")]
 

@@ -1,7 +1,7 @@
 """Engines: the arithmetic of a Dirichlet problem on some hardware. Chosen by name here.
 
-An engine makes an `Operator` of a problem. Solvers (`isotherm.solvers`) use nothing else, so
-each solver runs on each engine. To add one, write its module and name it in `ENGINES`.
+To all above, an engine is `isotherm.engines.engine.Engine`. To add one, write its folder and name
+it in `ENGINES`; see CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from isotherm.engines.scipy import ScipyEngine
 from isotherm.errors import ParameterError
 
 if TYPE_CHECKING:
-    from isotherm.engines.operator import Engine
+    from isotherm.engines.engine import Engine
     from isotherm.graph import Graph
 
 # Those that are there, the fastest first.
@@ -31,7 +31,7 @@ def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
         If there is none of that name, or it was not built.
     """
     if not isinstance(engine, str):
-        if hasattr(engine, "operator") and not isinstance(engine, type):
+        if hasattr(engine, "prepare") and not isinstance(engine, type):
             return engine
     elif engine == "auto":
         return ENGINES["native" if graph.rows.compiled else "scipy"]

@@ -12,9 +12,10 @@ import numpy as np
 
 from isotherm.classifier.verdict import judge
 from isotherm.dirichlet import DirichletProblem
+from isotherm.equilibrium import solve
 from isotherm.errors import LabelError, NotConverged
 from isotherm.labels import UNKNOWN
-from isotherm.solvers import solve
+from isotherm.solvers import SolveOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,7 +66,7 @@ def temperatures_of(
     classes = np.unique(labels[seeds])
     values = np.equal.outer(labels[seeds], classes)
     try:
-        return solve(DirichletProblem(graph, seeds, values), tol=TOL, solver=solver), classes
+        return solve(DirichletProblem(graph, seeds, values), SolveOptions(TOL, solver)), classes
     except NotConverged as failure:
         return failure.solution, classes
 

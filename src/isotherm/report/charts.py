@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.report.page import counted, short
-from isotherm.trust.honest import proportion
+from isotherm.trust.scoring import proportion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ from isotherm.report.tables import table_of_words
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from isotherm.classifier.trusted import Explanation
+    from isotherm.trust.explain import Explanation
 
     Shares = defaultdict[Any, float]
     Paths = list[tuple[tuple[Hashable, ...], float]]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
-    from isotherm.trust.honest import LeaveOneOut
+    from isotherm.trust.scoring import LeaveOneOut
 
 MOST_DOUBTFUL = 20
 MOST_LABELS = 4  # of neighbours, that are named
@@ -56,7 +56,7 @@ class Findings:
         self.codes, status = classifier.codes(slice(None))
         self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
         self.is_found = self.masks["predicted"] | self.masks["tie"]
-        seeds = classifier._seeds  # also those that are not certain and count as predicted
+        seeds = classifier.seeds_  # also those that are not certain and count as predicted
         self.seeds, self.n_seeds = seeds.nodes, len(seeds.nodes)
         self.n_found = int(np.count_nonzero(self.is_found))
         self.n_proven = int(np.count_nonzero(self.is_found & classifier.certified_))

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier import DirichletClassifier
-    from isotherm.classifier.trusted import Explanation
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.estimate import Estimate
     from isotherm.job import Outcome
     from isotherm.read.record import Reading
     from isotherm.solvers import Solution
-    from isotherm.trust.honest import Suspect
+    from isotherm.trust.explain import Explanation
+    from isotherm.trust.scoring import Suspect
     from isotherm.trust.suggest import Suggestion
 
 MEDIUM = 60  # terminal columns that a full table needs
@@ -129,7 +129,7 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
         + (f", {counted(merged, 'duplicate')} merged" if merged else ""),
         (
             f"read {labels.name} ({reading_words(labels)}): "
-            f"{counted(len(model._seeds.nodes), 'seed')} of "
+            f"{counted(len(model.seeds_.nodes), 'seed')} of "
             f"{counted(len(model.classes_), 'class', 'classes')}"
         ),
         *selection_lines(model),

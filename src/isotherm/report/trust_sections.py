@@ -1,6 +1,6 @@
 """How far to trust a classification: honest accuracy, calibration and suspects, by seeds left out.
 
-All three look at the same sample of seeds, which is found once; see `isotherm.trust.left_out`.
+All three look at the same sample of seeds, which is found once; see `isotherm.trust.leave_one_out`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from isotherm.report.findings import LONGEST_LABEL
 from isotherm.report.page import code, counted, figure, paragraph, section, short
 from isotherm.report.tables import table_of_words
 from isotherm.trust.calibrate import calibration_error, reliability
-from isotherm.trust.honest import proportion
+from isotherm.trust.scoring import proportion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.report.findings import Findings
-    from isotherm.trust.honest import ClassScore, Interval
+    from isotherm.trust.scoring import ClassScore, Interval
 
     Said = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of labels: probability, is it right
 
@@ -242,7 +242,7 @@ def _calibration(title: str, found: Findings) -> str:
 
 def _said(found: Findings) -> tuple[Said, Said]:
     """Of the labels that seeds left out get: ours, and those of the softmax by its own labels."""
-    check, left = found.check, found.model._left_sample()
+    check, left = found.check, found.model.left_out_
     some = np.flatnonzero(left.reached)
     truth, labels = check.codes[some], _left_labels(found)[some]
     P, Q = check.probabilities[some], softmax(SHARPNESS * left.scores("centered")[some], axis=1)
@@ -251,12 +251,12 @@ def _said(found: Findings) -> tuple[Said, Said]:
 
 def _left_labels(found: Findings) -> NDArray[np.intp]:
     """The class that each seed left out gets; −1 where it gets none."""
-    return found.model._left_sample().labels(found.model.selection_.decision)
+    return found.model.left_out_.labels(found.model.selection_.decision)
 
 
 def _n_findable(found: Findings) -> int:
     """Seeds that are not the only ones of their class."""
-    counts = np.bincount(found.model._seeds.codes)
+    counts = np.bincount(found.model.seeds_.codes)
     return int(counts[counts > 1].sum())
 
 

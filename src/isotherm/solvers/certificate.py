@@ -1,18 +1,18 @@
 """Certificates: a proof of how far temperatures can be from equilibrium.
 
-Off its diagonal ``M = (1 + τ) D_F − A_FF`` has no positive entry. Let h be any positive vector that
-drains heat from every node, ``M h > 0``. Then M is an M-matrix, and ``M⁻¹ ≥ 0`` (Berman and
-Plemmons, Nonnegative Matrices, chapter 6, condition I27). Temperatures X with the residual
+Off its diagonal ``M = (1 + τ) D_F + diag(a) − A_FF`` has no positive entry. Let h be any positive
+vector that drains heat from every node, ``M h > 0``. Then M is an M-matrix, and ``M⁻¹ ≥ 0`` (Berman
+and Plemmons, Nonnegative Matrices, chapter 6, condition I27). Temperatures X with the residual
 ``r = B − M X`` satisfy ``|r| ≤ ρ M h`` with ρ the greatest of ``|r_i| / (M h)_i``, hence::
 
     |X − X*| = |M⁻¹ r| ≤ M⁻¹ |r| ≤ ρ M⁻¹ M h = ρ h      at every node
 
 That is all of the proof. It needs neither the solver that found X nor the one that found h: they
 are mere arrays, and r and M h are computed afresh from the graph, in float64, with a bound on all
-rounding and underflow (`isotherm.engines.imbalance`). h approximates the solution of ``M h = w``
+rounding and underflow (`isotherm.solvers.imbalance`). h approximates the solution of ``M h = w``
 for some positive w, one column of further work that proves all the others: with the degrees for w
 it is the mean time a random walk takes to reach the boundary, with their roots the bound is tighter
-(see `isotherm.engines.operator.root_measures`).
+(see `isotherm.solvers.operator.root_measures`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.imbalance import Imbalance
+    from isotherm.solvers.imbalance import Imbalance
 
 
 SLACK = 1 + 16 * UNIT_ROUNDOFF  # for the rounding of the few operations that make a bound
@@ -118,7 +118,7 @@ def prove(
 def is_covered(problem: DirichletProblem) -> bool:
     """Whether values and arithmetic are such that the bounds on rounding hold."""
     a_denormal = np.float64(UNDERFLOW)
-    largest = np.abs(problem.values).max(initial=0.0)
+    largest = np.abs(problem.seed_values).max(initial=0.0)
     return bool(largest <= COVERED[1] and a_denormal / 1 > 0)
 
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from isotherm.engines.native import NativeOperator
 from isotherm.errors import ParameterError
-from isotherm.solvers.fused import FusedConjugateGradient
 from isotherm.solvers.method import Relaxation, check_count
 
 if TYPE_CHECKING:
@@ -17,8 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.engines.operator import Operator
-    from isotherm.solvers.method import Method
+    from isotherm.solvers.operator import Operator, Sources
 
 PRECONDITIONERS = ("auto", "diagonal", "factor")
 
@@ -47,10 +44,8 @@ class ConjugateGradient:
         if self.preconditioner not in PRECONDITIONERS:
             raise ParameterError.unknown("preconditioner", self.preconditioner, PRECONDITIONERS)
 
-    def bind(self, operator: Operator) -> Method:
-        """Prepare for one operator."""
-        if isinstance(operator, NativeOperator):
-            return FusedConjugateGradient(operator, self.max_iter, self.preconditioner)
+    def bind(self, operator: Operator) -> PlainConjugateGradient:
+        """Prepare for one matrix."""
         if self.preconditioner == "factor":
             raise ParameterError("preconditioner='factor' needs engine='native'")
         return PlainConjugateGradient(operator, self.max_iter)
@@ -64,16 +59,14 @@ class PlainConjugateGradient(Relaxation):
         self.max_iter = max_iter
 
     def relax(
-        self, X: NDArray[np.float64], target: float, heat: float = 0.0
+        self, X: NDArray[np.float64], target: float, sources: Sources | None
     ) -> Iterator[NDArray[np.float64]]:
         # The steps are numbered as in Saad, Iterative Methods for Sparse Linear Systems (2nd
         # ed.), Algorithm 9.1, with one α and one β per column. A column at its target (an empty
         # one is there from the start) is frozen by α = β = 0: it no longer moves, and its
         # vanishing inner products divide nothing.
-        problem = self.operator.problem
-        kept = np.where(problem.is_free, (1 + problem.leak) * problem.graph.degrees, 1.0)
-        diagonal = kept[:, np.newaxis]
-        R = self.operator.residual(X, heat)  # 1
+        diagonal = self.operator.diagonal
+        R = self.operator.residual(X, sources)  # 1
         Z = R / diagonal
         P = Z.copy()
         rz = np.einsum("ik,ik->k", R, Z)

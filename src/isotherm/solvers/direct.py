@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.engines.operator import Operator
     from isotherm.solvers.fill import Order
+    from isotherm.solvers.operator import Operator, Sources
 
 FOR_SUPERLU = 2_000  # free nodes up to which its own order takes a few milliseconds at most
 WORK_PER_ENTRY = 200  # up to which an order of ours is looked for
@@ -49,7 +49,7 @@ class Direct:
         check_count(self.max_iter, "max_iter")
 
     def bind(self, operator: Operator) -> BoundDirect:
-        """Factorise the matrix of one operator."""
+        """Factorise one matrix."""
         problem, order = operator.problem, self.order
         if order is not None and len(order.nodes) != problem.n_free:
             raise ParameterError(
@@ -97,10 +97,10 @@ class BoundDirect(Relaxation):
         self.max_iter = max_iter
 
     def relax(
-        self, X: NDArray[np.float64], target: float, heat: float = 0.0
+        self, X: NDArray[np.float64], target: float, sources: Sources | None
     ) -> Iterator[NDArray[np.float64]]:
         free = self.operator.problem.free
-        R = self.operator.residual(X, heat)
+        R = self.operator.residual(X, sources)
         last = np.full(X.shape[1], np.inf)
         for _ in range(self.max_iter):
             level = self.operator.level(R)
@@ -111,5 +111,5 @@ class BoundDirect(Relaxation):
                 return
             last = level
             X[free] += self.factors.solve(R[free])
-            R = self.operator.residual(X, heat)
+            R = self.operator.residual(X, sources)
         yield self.operator.level(R)

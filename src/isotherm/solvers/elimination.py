@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.engines.operator import Operator
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.solvers.method import Warm
+    from isotherm.solvers.operator import Operator
 
 LEAST_WEIGHT = 2.0**-1000  # which still has all its digits
 
@@ -45,7 +46,7 @@ class Elimination:
     name: ClassVar[str] = "elimination"
 
     def bind(self, operator: Operator) -> BoundElimination:
-        """Prepare for one operator."""
+        """Prepare for one matrix."""
         return BoundElimination(operator)
 
 
@@ -54,6 +55,7 @@ class BoundElimination:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
+        self.problem = operator.problem
         self.found: NDArray[np.float64] | None = None  # what was eliminated, once it is
         # Weights are divided by a power of two so that no node's add up to more than 1: then
         # nothing overflows, and no product is larger than its factors.
@@ -63,17 +65,29 @@ class BoundElimination:
         """Weights in the unit of the elimination."""
         return np.ldexp(weights, -self.exponent)
 
-    def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:  # noqa: ARG002
-        return self.operator.problem.start()
+    def start(
+        self,
+        problem: DirichletProblem,
+        tol: float,  # noqa: ARG002
+        warm: Warm | None,  # noqa: ARG002
+    ) -> NDArray[Any]:
+        self.problem, self.found = problem, None
+        return problem.start()
 
     def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:  # noqa: ARG002
-        problem = self.operator.problem
+        problem = self.problem
         yield float(spans(problem).max())
         inner, outer = self.scaled(problem.inner.toarray()), problem.outer.copy()
         outer.data = self.scaled(outer.data)
-        exits = outer @ np.ones(problem.n_seeds) + problem.leak * self.scaled(problem.degrees)
-        warm, cold = np.maximum(problem.values, 0.0), np.maximum(-problem.values, 0.0)
-        found = np.hsplit(eliminate(inner, exits, outer @ np.hstack([warm, cold])), 2)
+        exits = outer @ np.ones(len(problem.boundary)) + problem.leak * self.scaled(problem.degrees)
+        exits += self.scaled(problem.tie_weights[problem.free])
+        values = np.hstack([np.maximum(problem.values, 0.0), np.maximum(-problem.values, 0.0)])
+        sources = outer @ values
+        if problem.pull is not None:
+            nodes, rows = problem.pull
+            both = np.hstack([np.maximum(rows, 0.0), np.maximum(-rows, 0.0)])
+            sources[np.searchsorted(problem.free, nodes)] += self.scaled(both)
+        found = np.hsplit(eliminate(inner, exits, sources), 2)
         X[problem.free] = found[0] - found[1]
         settle(X, problem)
         self.found = X[problem.free]
@@ -83,10 +97,10 @@ class BoundElimination:
         return self.certify(X)
 
     def certify(self, X: NDArray[np.float64]) -> Certificate:
-        problem = self.operator.problem
+        problem = self.problem
         settle(X, problem)
         # A residual proves nothing where weights are far apart; what it is may be of interest.
-        found = self.operator.imbalance(X, problem.is_free.astype(np.float64))
+        found = self.operator.imbalance(problem, X, problem.is_free.astype(np.float64))
         residual = greatest_residual(found)
         if not (is_covered(problem) and is_as_given(problem, X, found)):
             return unproven(problem, residual)
@@ -97,6 +111,12 @@ class BoundElimination:
         rounding = float(columns.max(initial=0.0))
         span = spans(problem, found)
         return Certificate(problem.over_nodes(1.0), columns, span, residual, rounding)
+
+    def settle(self, X: NDArray[np.float64]) -> None:
+        settle(X, self.problem)
+
+    def rest(self) -> None:
+        self.problem, self.found = self.operator.problem, None
 
 
 def eliminate(
@@ -151,12 +171,15 @@ def a_priori(method: BoundElimination) -> tuple[NDArray[np.float64], bool]:
     of n steps and before these. Where w itself, measured in the greatest degree, lacks digits
     nothing is proven.
     """
-    problem = method.operator.problem
-    rows, n = problem.graph.rows, problem.n_free
-    terms = rows.longest + 8
-    steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * (terms + problem.roundings)
+    problem = method.problem
+    rows, n, ties = problem.graph.rows, problem.n_free, problem.ties
+    terms = rows.longest + 9  # a tie is one
+    roundings = 0.0 if ties is None else ties.roundings
+    steps = 2 * n**3 / 3 + 4 * n**2 + 3 * n + (2 * n + 1) * (terms + roundings)
     relative = steps * UNIT_ROUNDOFF
     least = 1.0 if rows.weights is None else float(rows.weights.min(initial=np.inf))
+    if ties is not None:
+        least = min(least, float(ties.weights.min()))
     lost = problem.leak * problem.degrees
     lightest = min(least, float(lost.min(initial=np.inf))) if problem.leak > 0 else least
     scaled = float(method.scaled(lightest))
@@ -164,7 +187,7 @@ def a_priori(method: BoundElimination) -> tuple[NDArray[np.float64], bool]:
     # Beyond 0.01 the terms of second order count.
     is_sound = min(lightest, scaled) >= LEAST_WEIGHT and relative + absolute <= 0.01
     is_sound &= bool(np.isfinite(problem.diagonal).all())
-    most = np.abs(problem.values).max(axis=0)
+    most = np.abs(problem.seed_values).max(axis=0)
     columns = 1.1 * (relative * most + absolute * np.maximum(most, 1.0))
     columns[~problem.is_heated] = 0.0  # exactly: only zeros were added up
     return columns, bool(is_sound)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.operator import Operator
     from isotherm.solvers.certificate import Certificate
+    from isotherm.solvers.operator import Operator, Sources
     from isotherm.solvers.solution import Solution
 
 EXIT_TIME_LEVEL = 0.1  # η aimed at for h: the bound is then at most 1.11 times the best
@@ -46,13 +46,13 @@ class Warm(NamedTuple):
 
 
 class Method(Protocol):
-    """A solver bound to one operator, with whatever it prepared for it.
+    """A solver bound to one matrix, with whatever it prepared for it and keeps between solves.
 
     Temperatures X have shape (n, k): given at nodes that are not free, to be found at the others.
     """
 
-    def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:
-        """The X to begin with, of a type that suits the tolerance."""
+    def start(self, problem: DirichletProblem, tol: float, warm: Warm | None) -> NDArray[Any]:
+        """Turn to a problem with this matrix: the X to begin with, of a type that suits `tol`."""
         ...
 
     def iterate(self, X: NDArray[Any], tol: float) -> Iterator[float]:
@@ -68,7 +68,15 @@ class Method(Protocol):
         ...
 
     def certify(self, X: NDArray[Any]) -> Certificate:
-        """Move X within the problem's bounds, which brings it only closer, and prove it."""
+        """Settle X and prove it."""
+        ...
+
+    def settle(self, X: NDArray[Any]) -> None:
+        """Move X within the problem's bounds, which brings it only closer."""
+        ...
+
+    def rest(self) -> None:
+        """Give back all that belongs to one solve."""
         ...
 
 
@@ -96,15 +104,16 @@ class Relaxation(ABC):
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
+        self.problem = operator.problem
         self._exits = np.empty(0)  # h of the certificate, once it is found
         self._longest = 0.0  # of these, with what h lacks
         self._levels = np.empty(0)
 
     @abstractmethod
     def relax(
-        self, X: NDArray[np.float64], target: float, heat: float = 0.0
+        self, X: NDArray[np.float64], target: float, sources: Sources | None
     ) -> Iterator[NDArray[np.float64]]:
-        """Make the residual of X with that heat (see `Operator.residual`) smaller, in place.
+        """Make the residual of X with that heat put in (see `Operator.residual`) smaller, in place.
 
         Yields the residual level of each column for X as given and then after each step, until
         all are at most `target` or the solver gives up.
@@ -114,8 +123,13 @@ class Relaxation(ABC):
         """The method by which exit times are found."""
         return self
 
-    def start(self, tol: float, warm: Warm | None) -> NDArray[Any]:  # noqa: ARG002
-        problem = self.operator.problem
+    def start(
+        self,
+        problem: DirichletProblem,
+        tol: float,  # noqa: ARG002
+        warm: Warm | None,
+    ) -> NDArray[Any]:
+        self.problem = problem
         X = problem.start(warm=warm and warm.temperatures)
         if warm is not None:
             np.clip(X, *problem.bounds, out=X)  # which brings it only closer
@@ -124,7 +138,7 @@ class Relaxation(ABC):
     def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:
         self._prepare()
         target = max(tol / (2 * max(self._longest, 1.0)), 4 * UNIT_ROUNDOFF)
-        for levels in self.relax(X, target):
+        for levels in self.relax(X, target, self.problem.pull):
             self._levels = levels
             yield float(levels.max()) / target * tol / 2
 
@@ -132,21 +146,29 @@ class Relaxation(ABC):
         """Find the exit times, ``M h = w``."""
         if len(self._exits):
             return
-        h = np.zeros((self.operator.problem.graph.n_nodes, 1))
-        for _ in self.exit_method().relax(h, EXIT_TIME_LEVEL, heat=1.0):
+        free = self.problem.free
+        h = np.zeros((self.problem.graph.n_nodes, 1))
+        everywhere = free, self.operator.gauge[free, np.newaxis]
+        for _ in self.exit_method().relax(h, EXIT_TIME_LEVEL, everywhere):
             pass
-        lack = self.operator.level(self.operator.residual(h, heat=1.0)).max()
+        lack = self.operator.level(self.operator.residual(h, everywhere)).max()
         self._exits = h[:, 0]
         self._longest = float(self._exits.max() / (1 - lack)) if lack < 1 else 1.0
 
     def guess(self, X: NDArray[np.float64]) -> Certificate:  # noqa: ARG002
-        return guessed(self.operator.problem, self._exits, self._levels)
+        return guessed(self.problem, self._exits, self._levels)
 
     def certify(self, X: NDArray[np.float64]) -> Certificate:
         self._prepare()
-        problem = self.operator.problem
-        settle(X, problem)
-        return prove(problem, X, self._exits, self.operator.imbalance(X, self._exits))
+        self.settle(X)
+        found = self.operator.imbalance(self.problem, X, self._exits)
+        return prove(self.problem, X, self._exits, found)
+
+    def settle(self, X: NDArray[np.float64]) -> None:
+        settle(X, self.problem)
+
+    def rest(self) -> None:
+        self.problem = self.operator.problem
 
 
 def settle(X: NDArray[np.floating[Any]], problem: DirichletProblem) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,11 @@ class Solution:
     solver, engine : str
         Names of those that did the work.
     seconds : float
+    converged : bool
+        Whether every temperature is proven to the tolerance asked for, or as far as the purpose
+        needed it.
+    shortfall : str
+        If not: what was reached, and what could be done about it.
     unreached : bool array of shape (n,)
         Free nodes in components without seeds.
     certificate : Certificate
@@ -45,6 +50,8 @@ class Solution:
     solver: str
     engine: str
     seconds: float
+    converged: bool = True
+    shortfall: str = ""
 
     @cached_property
     def error_bound(self) -> NDArray[np.float64]:
@@ -55,16 +62,6 @@ class Solution:
     def residual(self) -> float:
         """Greatest imbalance of heat at a free node, relative to its degree."""
         return self.certificate.residual
-
-    def of_first(self, n: int) -> Solution:
-        """The same of the first n nodes only."""
-        certificate = replace(self.certificate, nodes=self.certificate.nodes[:n])
-        return replace(
-            self,
-            temperatures=self.temperatures[:n],
-            certificate=certificate,
-            unreached=self.unreached[:n],
-        )
 
     def __repr__(self) -> str:
         n, k = self.temperatures.shape

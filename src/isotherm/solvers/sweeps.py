@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from isotherm.solvers.cg import PlainConjugateGradient
 from isotherm.solvers.method import Relaxation, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from isotherm.engines.operator import Operator
+    from isotherm.solvers.operator import Operator, Sources
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Sweeps:
             check_count(self.n, "n", least=0)
 
     def bind(self, operator: Operator) -> BoundSweeps:
-        """Prepare for one operator."""
+        """Prepare for one matrix."""
         return BoundSweeps(operator, self.n, self.max_iter)
 
 
@@ -56,18 +55,16 @@ class BoundSweeps(Relaxation):
         self.max_iter = max_iter
 
     def relax(
-        self, X: NDArray[np.float64], target: float, heat: float = 0.0
+        self, X: NDArray[np.float64], target: float, sources: Sources | None
     ) -> Iterator[NDArray[np.float64]]:
-        problem = self.operator.problem
-        kept = np.where(problem.is_free, (1 + problem.leak) * problem.graph.degrees, 1.0)
         last = self.max_iter if self.n is None else self.n
         for sweep in count():
-            R = self.operator.residual(X, heat)
+            R = self.operator.residual(X, sources)
             level = self.operator.level(R)
             yield level
             if sweep == last or (self.n is None and (level <= target).all()):
                 return
-            X += R / kept[:, np.newaxis]  # X ← Q X + R Y
+            X += R / self.operator.diagonal  # X ← Q X + R Y
 
     def exit_method(self) -> Relaxation:
         # A few sweeps would leave the exit times, too, far from their limit.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from isotherm.trust.honest import macro_f1s, resampled
+from isotherm.trust.scoring import macro_f1s, resampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

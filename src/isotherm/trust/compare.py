@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.decision import DECISIONS, Means, scores, winners
-from isotherm.trust.honest import Interval, macro_f1, proportion
+from isotherm.trust.scoring import Interval, macro_f1, proportion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.trust.left_out import LeftOut
+    from isotherm.trust.leave_one_out import LeftOut
 
 
 class Decided(NamedTuple):

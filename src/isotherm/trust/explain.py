@@ -22,19 +22,46 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.rounding import UNIT_ROUNDOFF
-from isotherm.trust.nearly import solve_nearly
+from isotherm.trust.best_effort import solve_best_effort
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.operator import Engine
-    from isotherm.graph import Graph
-    from isotherm.solvers.method import Solver
+    from isotherm.engines.engine import Session
+    from isotherm.solvers import Solution
 
 MOST_SEARCHED = 200_000  # nodes looked at for a path
 FARTHEST = 1e-6  # shares that may be farther off are solved for one by one
 MOST_SEEDS = 500  # if there are no more than these
+
+
+class Explanation(NamedTuple):
+    """Where the temperatures of a node come from.
+
+    Attributes
+    ----------
+    node : hashable
+    label : object
+        That it has.
+    classes : dict
+        The share of each class: the node's temperatures.
+    seeds : list of tuples
+        Seed, its label and its share, the greatest first.
+    paths : list of tuples
+        The nodes of a path from this one to a seed, and the share of all heat that takes it.
+    error_bound : float
+        No share is farther off than this; proven.
+    """
+
+    node: Hashable
+    label: Any
+    classes: dict[Any, float]
+    seeds: list[tuple[Hashable, Any, float]]
+    paths: list[tuple[tuple[Hashable, ...], float]]
+    error_bound: float
 
 
 class Path(NamedTuple):
@@ -66,26 +93,29 @@ class Shares:
     error_bound: float
     _potential: NDArray[np.float64]
     _rate: float
-    _graph: Graph
+    _problem: DirichletProblem
 
     def paths(self, most: int = 5) -> list[Path]:
         """Paths to seeds that carry the most heat, the greatest first, no heat counted twice."""
         taken: dict[tuple[int, int], float] = {}
-        is_seed = np.zeros(self._graph.n_nodes, dtype=bool)
-        is_seed[self.seeds] = True
+        is_seed = np.zeros(self._problem.graph.n_nodes, dtype=bool)
+        is_seed[self._problem.boundary] = True
         found: list[Path] = []
         for _ in range(most if self._rate > 0 else 0):
             path = self._widest(taken, is_seed)
             if path is None:
                 break
             found.append(path)
-            for edge in itertools.pairwise(path.nodes):
-                taken[edge] = taken.get(edge, 0.0) + path.share
+            ways = list(itertools.pairwise(path.nodes))
+            if not is_seed[path.nodes[-1]]:
+                ways.append((path.nodes[-1], _tie_of(path.nodes[-1])))
+            for way in ways:
+                taken[way] = taken.get(way, 0.0) + path.share
         return found
 
     def _widest(self, taken: dict[tuple[int, int], float], is_seed: NDArray[Any]) -> Path | None:
         """The path to a seed whose narrowest edge carries the most heat, of what is left."""
-        rows, u = self._graph.rows, self._potential
+        rows, u, ties = self._problem.graph.rows, self._potential, self._problem.tie_weights
         waiting = [(-np.inf, self.node)]
         best = {self.node: np.inf}
         before: dict[int, int] = {}
@@ -95,16 +125,19 @@ class Shares:
             if i in done:
                 continue
             done.add(i)
-            if is_seed[i]:
+            if i < 0 or is_seed[i]:
                 nodes = [i]
                 while nodes[-1] != self.node:
                     nodes.append(before[nodes[-1]])
-                return Path(tuple(reversed(nodes)), float(-width))
+                return Path(tuple(j for j in reversed(nodes) if j >= 0), float(-width))
             entries = slice(rows.start[i], rows.start[i + 1])
             ends = rows.ends[entries]
             weights = 1.0 if rows.weights is None else rows.weights[entries]
             flows = weights * (u[i] - u[ends]) / self._rate
-            for j, flow in zip(ends.tolist(), flows.tolist(), strict=True):
+            ways = list(zip(ends.tolist(), flows.tolist(), strict=True))
+            if ties[i] and i != self.node:
+                ways.append((_tie_of(i), float(ties[i] * u[i] / self._rate)))
+            for j, flow in ways:
                 left = min(-width, flow - taken.get((i, j), 0.0))
                 if left > best.get(j, 1e-12):
                     best[j] = left
@@ -113,36 +146,35 @@ class Shares:
         return None
 
 
-def shares_of(
-    problem: DirichletProblem,
-    node: int,
-    *,
-    tol: float = 1e-9,
-    solver: str | Solver = "auto",
-    engine: str | Engine = "auto",
-) -> Shares:
+def _tie_of(node: int) -> int:
+    """What stands for the end of a node's tie in a search for paths."""
+    return -1 - node
+
+
+def shares_of(session: Session, solution: Solution, node: int, *, tol: float = 1e-9) -> Shares:
     """The share of each seed in the temperatures of a free node that heat reaches.
 
     Parameters
     ----------
-    problem : DirichletProblem
+    session : Session
+    solution : Solution
+        What it has solved.
     node : int
         Its position.
-    tol, solver, engine
-        Of the solve, see `isotherm.solve_dirichlet`.
+    tol : float
+        Of the solve.
     """
-    graph = problem.graph
-    held = np.append(problem.boundary, node)
-    values = np.append(np.zeros(len(problem.boundary)), 1.0)
-    around = problem.with_boundary(held, values)
-    found = solve_nearly(around, tol=tol, solver=solver, engine=engine)
-    u = found.temperatures[:, 0].astype(np.float64)
-    u = np.nan_to_num(u, nan=0.0)  # of nodes that neither can reach
-    E = np.nan_to_num(found.error_bound, nan=0.0, posinf=np.inf)
+    problem, graph = session.problem, session.problem.graph
+    u, E = potential(session, solution, node, tol)
     received, errors = graph.rows.products(problem.boundary, np.column_stack([u, E])).T
+    roundings = 0.0
+    if problem.ties is not None:  # of the node's own tie, what is known of it takes all
+        tied, weights, roundings = problem.ties.nodes, problem.ties.weights, problem.ties.roundings
+        received = np.append(received, weights * u[tied])
+        errors = np.append(errors, weights * E[tied])
     losses = problem.leak * np.where(problem.is_free, graph.degrees, 0.0)
     rate, rate_error = received.sum() + losses @ u, errors.sum() + losses @ E
-    rounding = 4 * (graph.rows.longest + graph.n_nodes + problem.roundings) * UNIT_ROUNDOFF
+    rounding = 4 * (graph.rows.longest + graph.n_nodes + roundings) * UNIT_ROUNDOFF
     rate_error += rounding * rate
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = received / rate
@@ -150,9 +182,35 @@ def shares_of(
     error = min(float(farthest.max()), 1.0) if rate > rate_error else 1.0
     if error > FARTHEST and problem.n_seeds <= MOST_SEEDS:
         # Too little heat leaves the node to be shared out: let each seed heat it instead.
-        anew = solve_nearly(
-            problem.with_values(np.eye(problem.n_seeds)), tol=tol, solver=solver, engine=engine
-        )
+        anew = solve_best_effort(session, np.eye(problem.n_seeds), tol=tol)
         if anew.error_bound[node] < error or not np.isfinite(shares).all():
             shares, error = anew.temperatures[node].astype(np.float64), anew.error_bound[node]
-    return Shares(node, problem.boundary, shares, float(error), u, float(rate), graph)
+    return Shares(node, problem.seeds, shares, float(error), u, float(rate), problem)
+
+
+def potential(
+    session: Session, solution: Solution, node: int, tol: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """u: 1 at the node, 0 at all seeds, in equilibrium elsewhere; and bounds on its errors.
+
+    By one column of the session. Proven by the exit times of its solution, since they drain heat
+    all the faster if one more node is held; where that is not enough it is solved for.
+    """
+    problem = session.problem
+    around = problem.with_values(np.zeros((problem.n_seeds, 1)))
+    around = around.holding(np.array([node]), np.ones((1, 1)))
+    response = session.respond(np.array([node]), tol)
+    X = around.start()
+    with np.errstate(all="ignore"):
+        X[around.free] = np.clip(response[around.free] / response[node], 0.0, 1.0)
+    proof = session.prove(around, X, solution.certificate.nodes)
+    if not proof.bound <= tol:
+        with session.prepare(around) as other:
+            found = solve_best_effort(other, tol=tol)
+        if not found.certificate.bound >= proof.bound:
+            X, proof = found.temperatures, found.certificate
+    # Of nodes that no heat can reach: 0.
+    return (
+        np.nan_to_num(X[:, 0].astype(np.float64), nan=0.0),
+        np.nan_to_num(proof.error_bound, nan=0.0, posinf=np.inf),
+    )

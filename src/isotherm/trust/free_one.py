@@ -1,6 +1,6 @@
 """One seed as if it were free: what follows from its response, and how far off that may be.
 
-See `isotherm.trust.left_out` for the formulas.
+See `isotherm.trust.leave_one_out` for the formulas.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.dirichlet import DirichletProblem
-from isotherm.graph import Graph
 from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
 from isotherm.solvers.certificate import COVERED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.solvers import Solution
 
 
@@ -51,10 +50,9 @@ class Freed(NamedTuple):
         node: int,
         total: NDArray[np.float64],
         total_error: float,
-        n: int,
     ) -> Freed:
         """From the solution without it; `total` is the sum of temperatures with it."""
-        T, E = solution.temperatures[:n], np.nan_to_num(solution.error_bound[:n], posinf=np.inf)
+        T, E = solution.temperatures, np.nan_to_num(solution.error_bound, posinf=np.inf)
         change = np.nansum(T, axis=0, dtype=np.float64) - total
         return cls(T[node].astype(np.float64), float(E[node]), change, float(E.sum() - total_error))
 
@@ -66,14 +64,12 @@ class Responses:
     ----------
     solution : Solution
         A column for each of these seeds.
-    n : int
-        Number of nodes without the far ends of ties, which come last.
     """
 
-    def __init__(self, solution: Solution, n: int) -> None:
+    def __init__(self, solution: Solution) -> None:
         self._X, self._bound = solution.temperatures, solution.certificate
-        self._totals = np.asarray(np.nansum(self._X[:n], axis=0, dtype=np.float64))
-        self._errors = np.nansum(self._bound.nodes[:n]) * self._bound.columns
+        self._totals = np.asarray(np.nansum(self._X, axis=0, dtype=np.float64))
+        self._errors = np.nansum(self._bound.nodes) * self._bound.columns
 
     def at(self, nodes: Any, column: int) -> tuple[Any, Any]:
         """Temperatures of some nodes in a column, and bounds on their errors."""
@@ -101,23 +97,21 @@ def free_one(
     ----------
     problem : DirichletProblem
     place : int
-        Of the seed, in the boundary.
+        Of the seed, among all.
     T : array of shape (n, K)
-        The temperatures, without the far ends of ties, which come last.
+        The temperatures.
     E : array of shape (n,)
         Bounds on their errors.
     responses : Responses
     column : int
         That of this seed.
     """
-    n, rows, leak = len(T), problem.graph.rows, problem.leak
-    node = node_of(problem, place, n)
-    is_tied = problem.boundary[place] >= n
+    rows, leak = problem.graph.rows, problem.leak
+    node, is_tied = int(problem.seeds[place]), place >= len(problem.boundary)
     own = T[node].astype(np.float64) if is_tied else problem.values[place]
     own_error = E[node] if is_tied else 0.0
 
-    entries = np.arange(rows.start[node], rows.start[node + 1])
-    entries = entries[rows.ends[entries] < n]  # without a tie
+    entries = np.arange(rows.start[node], rows.start[node + 1])  # without a tie
     ends = rows.ends[entries]
     weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
     degree = weights.sum()
@@ -131,7 +125,7 @@ def free_one(
         flows, lost = weights[:, np.newaxis] * (T[ends].astype(np.float64) - own), leak * degree
         escaping = weights * (1 - g)
         r, escape = flows.sum(axis=0) - lost * own, escaping.sum() + lost
-        rounding = 1.01 * (len(ends) + 8 + problem.roundings) * UNIT_ROUNDOFF
+        rounding = 1.01 * (len(ends) + 8) * UNIT_ROUNDOFF
         r_error = weights @ (E[ends] + own_error) + lost * own_error
         tiny = 4 * (len(ends) + 8) * UNDERFLOW
         r_error += rounding * (np.abs(flows).sum(axis=0).max(initial=0.0) + lost) + tiny
@@ -146,27 +140,6 @@ def free_one(
     return Freed(own + delta, float(error) if sound else np.inf, delta * total, float(change_error))
 
 
-def node_of(problem: DirichletProblem, place: int, n: int) -> int:
-    """The node of a seed, also of one that is tied."""
-    i, rows = int(problem.boundary[place]), problem.graph.rows
-    return i if i < n else int(rows.ends[rows.start[i]])
-
-
-def without_seeds(problem: DirichletProblem, n: int, places: NDArray[np.intp]) -> DirichletProblem:
-    """The same problem with some seeds free; ties are cut, so that they take no heat either."""
-    fewer = problem.without(places)
-    gone = problem.boundary[places]
-    gone = gone[gone >= n]
-    if len(gone) == 0:
-        return fewer
-    kept = np.setdiff1d(np.arange(problem.graph.n_nodes), gone)
-    graph = Graph.from_matrix(problem.graph.adjacency[kept][:, kept])
-    ends = np.searchsorted(kept, fewer.boundary)
-    return DirichletProblem(
-        graph, ends, fewer.values, leak=problem.leak, roundings=problem.roundings
-    )
-
-
 def heated_without(
     problem: DirichletProblem, places: NDArray[np.intp], *, together: bool = False
 ) -> NDArray[np.bool_]:
@@ -176,7 +149,7 @@ def heated_without(
     -------
     array of shape (m, K), or (K,) if together
     """
-    boundary, warm = problem.boundary, problem.values > 0
+    boundary, warm = problem.boundary, problem.seed_values > 0
     place_of = np.full(problem.graph.n_nodes, -1)
     place_of[boundary] = np.arange(len(boundary))
     entries, counts = problem.graph.rows.entries(boundary)
@@ -184,7 +157,7 @@ def heated_without(
     ends = problem.graph.rows.ends[entries]
     touching = problem.is_touching.copy()
     if together:
-        gone = np.zeros(len(boundary), dtype=bool)
+        gone = np.zeros(problem.n_seeds, dtype=bool)
         gone[places] = True
         neighbour = place_of[ends]
         touching[owner[(neighbour >= 0) & gone[neighbour]]] = True
@@ -193,9 +166,9 @@ def heated_without(
     first = np.cumsum(counts) - counts
     heated = np.empty((len(places), problem.n_columns), dtype=bool)
     for row, place in enumerate(places.tolist()):
-        neighbours = place_of[ends[first[place] : first[place] + counts[place]]]
-        shut_in = neighbours[(neighbours >= 0) & (neighbours != place)]
-        shut_in = shut_in[~touching[shut_in]]
-        own = warm[place] & touching[place]
-        heated[row] = (n_warm - own + warm[shut_in].sum(axis=0)) > 0
+        heated[row] = n_warm > (warm[place] & touching[place])
+        if place < len(boundary):  # freed, it is heated by those that were shut in by it
+            neighbours = place_of[ends[first[place] : first[place] + counts[place]]]
+            shut_in = neighbours[(neighbours >= 0) & (neighbours != place)]
+            heated[row] |= warm[shut_in[~touching[shut_in]]].any(axis=0)
     return heated

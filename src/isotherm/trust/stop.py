@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.errors import ParameterError
-from isotherm.trust.honest import Interval, proportion
-from isotherm.trust.left_out import leave_some_out
+from isotherm.trust.leave_one_out import leave_some_out
+from isotherm.trust.scoring import Interval, proportion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.dirichlet import DirichletProblem
-    from isotherm.trust.left_out import LeftOut
+    from isotherm.engines.engine import Session
+    from isotherm.solvers import Solution
+    from isotherm.trust.leave_one_out import LeftOut
 
 HALVES = 8  # draws of the seeds that are hidden
 FEWEST = 20  # seeds that can be judged
@@ -51,33 +52,33 @@ class Advice:
 
 
 def advise(
-    problem: DirichletProblem,
-    temperatures: NDArray[Any],
+    session: Session,
+    solution: Solution,
     codes: NDArray[np.intp],
     sample: LeftOut,
     *,
     decision: str,
     gain: float,
     rng: np.random.Generator,
-    **how: Any,
+    tol: float,
+    abstain: bool,
 ) -> Advice:
     """Compare seeds left out one at a time with seeds left out by halves.
 
     Parameters
     ----------
-    problem, temperatures, codes
-        See `isotherm.trust.left_out.leave_one_out`.
+    session, solution, codes, tol, abstain
+        See `isotherm.trust.leave_one_out.leave_one_out`.
     sample : LeftOut
         Seeds left out one at a time.
     decision : str
     gain : float
         The accuracy that further labels must be worth.
     rng : numpy.random.Generator
-    **how
-        Of `leave_some_out`.
     """
     if isinstance(gain, bool) or not isinstance(gain, Real) or not gain >= 0:
         raise ParameterError(f"gain must be a number ≥ 0, got {gain!r}")
+    problem = session.problem
     right = np.full(len(codes), np.nan)  # with all others
     judged = ~sample.is_last
     right[sample.places[judged]] = (sample.labels(decision) == sample.codes)[judged]
@@ -93,7 +94,7 @@ def advise(
     seen, half = np.zeros((2, len(codes)))  # how often hidden, and found all the same
     for _ in range(HALVES):
         hidden = np.sort(rng.permutation(len(codes))[: len(codes) // 2])
-        left = leave_some_out(problem, temperatures, codes, hidden, **how)
+        left = leave_some_out(session, solution, codes, hidden, tol=tol, abstain=abstain)
         seen[hidden] += 1
         half[hidden] += left.labels(decision) == left.codes
     both = ~np.isnan(right) & (seen > 0)

@@ -11,9 +11,9 @@ could help); the square favours nodes that decide some others over those that to
 When i is chosen its share of the doubt is gone, ``u_j ← (1 − g_j) u_j``, so that the next one lies
 elsewhere: a batch covers the graph.
 
-All g are found in one solve. Hold all candidates C at once, one of them hot in each column of X;
-the heat that they then draw is ``S = (M⁻¹_CC)⁻¹``, and with ``G = S⁻¹`` the response to candidate i
-alone, the others free, is ``X G_i / G_ii``. Holding i for good changes G by one rank.
+All g are found in one solve, a column for each candidate: with ``G = M⁻¹``, the heat put in at i
+gives the temperatures ``G_i``, and those when i is held at 1 are ``G_i / G_ii``. Holding i for good
+changes G by one rank.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.trust.nearly import solve_nearly
-
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.engine import Session
     from isotherm.graph import Graph
 
 CANDIDATES = 96
@@ -87,31 +86,27 @@ class Responses:
 
     Parameters
     ----------
-    problem : DirichletProblem
+    session : Session
     candidates : int array of shape (c,)
         Free nodes that heat reaches.
     nodes : int array of shape (m,)
         Where it matters.
+    tol : float
     """
 
     def __init__(
         self,
-        problem: DirichletProblem,
+        session: Session,
         candidates: NDArray[np.intp],
         nodes: NDArray[np.intp],
-        **how: Any,
+        tol: float,
     ) -> None:
-        graph, c = problem.graph, len(candidates)
-        held = np.concatenate([problem.boundary, candidates])
-        values = np.zeros((len(held), c))
-        values[len(problem.boundary) :] = np.eye(c)
-        around = problem.with_boundary(held, values)
-        X = solve_nearly(around, **how).temperatures
-        S = np.diag((1 + problem.leak) * graph.degrees[candidates])
-        S -= graph.rows.products(candidates, X)
-        self._G = np.linalg.inv((S + S.T) / 2)
-        self._H = np.nan_to_num(X[nodes].astype(np.float64)) @ self._G
-        self._sums = np.nansum(X, axis=0, dtype=np.float64) @ self._G
+        V = session.respond(candidates, tol)
+        put_in = session.problem.capacities[candidates]
+        G = V[candidates] / put_in
+        self._G = (G + G.T) / 2
+        self._H = np.nan_to_num(V[nodes]) / put_in
+        self._sums = np.nansum(V, axis=0) / put_in
 
     def shares(self) -> NDArray[np.float64]:
         """The g of each candidate at the nodes that matter, shape (m, c)."""
@@ -135,53 +130,53 @@ class Responses:
 
 
 def suggest(
-    problem: DirichletProblem,
+    session: Session,
     doubts: Doubts,
     k: int,
     *,
     is_known: NDArray[np.bool_],
     rng: np.random.Generator,
-    **how: Any,
+    tol: float,
 ) -> list[tuple[int, float]]:
     """Positions of nodes to label next, the most useful first, and the reach of each.
 
     Parameters
     ----------
-    problem : DirichletProblem
+    session : Session
     doubts : Doubts
     k : int
     is_known : bool array of shape (n,)
         Nodes that have a label already.
     rng : numpy.random.Generator
         Of the draw of candidates.
-    **how
-        Tolerance, solver and engine.
+    tol : float
+        To which the temperatures that they would cause are found.
     """
-    n = len(is_known)
+    problem = session.problem
     count = min(max(CANDIDATES, k + CANDIDATES // 3), max(32, ROOM // problem.graph.n_nodes))
-    free = np.flatnonzero(problem.is_free[:n] & ~is_known)
-    found = _without_heat(problem, k, n)
+    free = np.flatnonzero(problem.is_free & ~is_known)
+    found = _without_heat(problem, k)
     if len(free):
         candidates = candidates_of(problem.graph, free, doubts, max(count, k), rng)
-        nodes = np.flatnonzero(problem.is_free[:n])
+        nodes = np.flatnonzero(problem.is_free)
         looked_at = max(LEAST_LOOKED_AT, LOOKED_AT // len(candidates))
         if len(nodes) > looked_at:
             nodes = np.sort(rng.choice(nodes, looked_at, replace=False))
-        responses = Responses(problem, candidates, nodes, **how)
+        responses = Responses(session, candidates, nodes, tol)
         in_turns = len(candidates) < len(free)
         picked = choose(responses, doubts, candidates, nodes, k, in_turns=in_turns)
-        scale = np.count_nonzero(problem.is_free[:n]) / len(nodes)
+        scale = np.count_nonzero(problem.is_free) / len(nodes)
         found += [(scale * worth, int(candidates[c]), reach) for c, worth, reach in picked]
     found.sort(key=lambda one: -one[0])
     return [(node, reach) for _, node, reach in found[:k]]
 
 
-def _without_heat(problem: DirichletProblem, k: int, n: int) -> list[tuple[float, int, float]]:
+def _without_heat(problem: DirichletProblem, k: int) -> list[tuple[float, int, float]]:
     """The hub of each of the largest components without seeds: worth, position, reach.
 
     A label there would be that of the whole component.
     """
-    cold = np.flatnonzero(problem.is_unreached[:n])
+    cold = np.flatnonzero(problem.is_unreached)
     if len(cold) == 0:
         return []
     part = problem.graph.components[cold]

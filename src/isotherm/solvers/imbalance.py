@@ -1,9 +1,11 @@
 """The few numbers that prove temperatures, from the graph and the arrays as they are returned.
 
 What they prove is in `isotherm.solvers.certificate`. The residual of a column x at a free node i
-and the heat that exit times h drain from it are sums of differences along the node's edges::
+and the heat that exit times h drain from it are sums of differences along the node's edges, and
+along its tie if it has one::
 
-    r_i = Σ_j A_ij (x_j − x_i) − τ d_i x_i        (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i
+    r_i = Σ_j A_ij (x_j − x_i) − τ d_i x_i + a_i (y_i − x_i)
+    (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i + a_i h_i
 
 so that no degree is subtracted from, and nodes that are nearly alike are compared exactly. This is
 the reference, in NumPy; `native/proof.hpp` is the same in C++, and shares nothing with a solver.
@@ -16,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.compiled import core, n_threads
 from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
@@ -63,43 +66,8 @@ class Imbalance:
     stray: bool
 
 
-def native_imbalance(
-    problem: DirichletProblem,
-    X: NDArray[Any],
-    h: NDArray[np.float64],
-    *,
-    threads: int | None = None,
-    simd: str | None = None,
-) -> Imbalance:
-    """By the core; arguments as in `imbalance`, and see `isotherm.engines.native.NativeEngine`."""
-    rows = problem.graph.rows
-    found = core.prove(
-        rows.start,
-        rows.ends,
-        rows.weights,
-        problem.is_free.view(np.uint8),
-        problem.leak,
-        problem.roundings,
-        X,
-        h,
-        n_threads(threads),
-        simd or core.instruction_sets()[0],
-    )
-    return Imbalance(
-        level=np.array(found["level"]),
-        rounding=np.array(found["rounding"]),
-        relative=np.array(found["relative"]),
-        low=-np.array(found["minus_low"]),
-        high=np.array(found["high"]),
-        degrees=(found["least_degree"], found["greatest_degree"]),
-        exits=(found["least_exit"], found["greatest_exit"]),
-        n_nodes=found["n_nodes"],
-        stray=found["stray"],
-    )
-
-
 def imbalance(problem: DirichletProblem, X: NDArray[Any], h: NDArray[np.float64]) -> Imbalance:
-    """The same without the core, some rows at a time.
+    """These numbers, found some rows at a time.
 
     Parameters
     ----------
@@ -109,9 +77,11 @@ def imbalance(problem: DirichletProblem, X: NDArray[Any], h: NDArray[np.float64]
     h : array of shape (n,)
         Zero at nodes that are not free.
     """
+    if problem.heat is not None:
+        raise ValueError("nothing is proven of temperatures where heat is put in")
     start = problem.graph.rows.start
     free, columns = problem.free, X.shape[1]
-    entries = np.cumsum(start[free + 1] - start[free])
+    entries = np.cumsum(start[free + 1] - start[free] + 1)
     at_once = max(ROOM // (columns + 1), 1)
     cuts = np.searchsorted(entries, np.arange(at_once, entries[-1], at_once))
     parts = [
@@ -136,31 +106,44 @@ def _of_nodes(
 ) -> dict[str, Any]:
     rows = problem.graph.rows
     entries, counts = rows.entries(nodes)
-    begin = np.cumsum(counts) - counts
-    ends, own = rows.ends[entries], np.repeat(nodes, counts)
+    ends, own = rows.ends[entries], np.repeat(np.arange(len(nodes)), counts)
     weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
-    degrees = np.add.reduceat(weights, begin)
+    sums = _row_sums(counts)
+    edges = sums(weights[:, np.newaxis])[:, 0]
+    tied, tie = _ties_of(problem, nodes)  # rows here, rows of the ties
+    weight, roundings = np.zeros(0), 0.0
+    if problem.ties is not None:
+        weight, roundings = problem.ties.weights[tie], problem.ties.roundings
+    degrees = edges.copy()
+    degrees[tied] += weight
     # A sum of N terms, in whatever order, is off by at most N u times the sum of their sizes. 8
     # more cover the difference and the products that make a term, the degree, and the last
-    # additions; 1 % covers the rounding of the bound itself. Weights that were rounded change the
-    # terms.
-    unit = 1.01 * (counts + 8 + problem.roundings) * UNIT_ROUNDOFF
-    tiny = (counts + 8) * UNDERFLOW
-    loss = problem.leak * degrees
+    # additions; 1 % covers the rounding of the bound itself.
+    terms = counts + 8.0
+    terms[tied] += 1
+    unit, tiny = 1.01 * terms * UNIT_ROUNDOFF, terms * UNDERFLOW
+    loss = problem.leak * edges
 
-    def balance(Y: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def balance(Y: NDArray[Any], known: NDArray[np.float64]) -> tuple[Any, Any]:
         """Heat that flows in, less what is lost; and a bound on the rounding of that."""
         Y_own = Y[nodes].astype(np.float64)
-        terms = weights[:, np.newaxis] * (Y[ends].astype(np.float64) - Y[own])
+        flows = weights[:, np.newaxis] * (Y[ends].astype(np.float64) - Y_own[own])
         lost = loss[:, np.newaxis] * Y_own
-        sizes = np.add.reduceat(np.abs(terms), begin) + np.abs(lost)
+        inflow, sizes = sums(flows), sums(np.abs(flows)) + np.abs(lost)
+        if len(tied):
+            pull = weight[:, np.newaxis] * (known - Y_own[tied])
+            inflow[tied] += pull
+            # A weight that was rounded changes its term by so much more.
+            more = roundings / terms[tied, np.newaxis]
+            sizes[tied] += np.abs(pull) * (1 + more)
         rounding = unit[:, np.newaxis] * sizes + tiny[:, np.newaxis] * (1 + np.abs(Y_own))
-        return np.add.reduceat(terms, begin) - lost, rounding
+        return inflow - lost, rounding
 
-    inflow, rounding = balance(h[:, np.newaxis])
+    known = np.zeros((0, X.shape[1])) if problem.ties is None else problem.ties.values[tie]
+    inflow, rounding = balance(h[:, np.newaxis], np.zeros((len(tied), 1)))
     drain = -inflow - rounding
     drain[~(drain > 0)] = np.nan  # h proves nothing
-    r, rounding = balance(X)
+    r, rounding = balance(X, known)
     return {
         "level": ((np.abs(r) + rounding) / drain).max(axis=0),
         "rounding": (rounding / drain).max(axis=0),
@@ -170,3 +153,28 @@ def _of_nodes(
         "least_degree": degrees.min(),
         "greatest_degree": degrees.max(),
     }
+
+
+def _row_sums(counts: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Sums over rows of so many entries each, some of them empty."""
+    begin = np.cumsum(counts) - counts
+    some = counts > 0
+
+    def sums(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.zeros((len(counts), terms.shape[1]))
+        found[some] = np.add.reduceat(terms, begin[some])
+        return found
+
+    return sums
+
+
+def _ties_of(
+    problem: DirichletProblem, nodes: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Which of these nodes are tied, and by which ties."""
+    if problem.ties is None:
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    _, places, ties = np.intersect1d(
+        nodes, problem.ties.nodes, assume_unique=True, return_indices=True
+    )
+    return places, ties

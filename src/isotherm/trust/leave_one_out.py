@@ -7,7 +7,7 @@ gives::
     δ = r / κ,   r = Σ_j A_ij (T_j − y) − τ d_i y,   κ = Σ_j A_ij (1 − g_j) + τ d_i
 
 and ``mean' = mean + δ Γ / n`` with ``Γ = Σ_j g_j``. One column per seed, all against the same
-operator. A seed that is not held but tied to its class (see `isotherm.classifier.seeds`) is left
+matrix. A seed that is not held but tied to its class (see `isotherm.classifier.seeds`) is left
 out by cutting the tie. Its node counts as held at the temperature that it has: the same formulas,
 with that for y, ``g / g_i`` for g, and without the tie.
 
@@ -28,15 +28,8 @@ from isotherm.decision import Means, score_errors, scores
 from isotherm.labels import UNKNOWN
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers import Warm
-from isotherm.trust.free_one import (
-    Freed,
-    Responses,
-    free_one,
-    heated_without,
-    node_of,
-    without_seeds,
-)
-from isotherm.trust.nearly import solve_nearly
+from isotherm.trust.best_effort import solve_best_effort
+from isotherm.trust.free_one import Freed, Responses, free_one, heated_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,9 +37,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.solvers import Certificate, Solution
+    from isotherm.engines.engine import Session
+    from isotherm.solvers import Solution
 
-COLUMNS = 255  # seeds solved for at once, on a graph that is not large
+COLUMNS = 256  # seeds solved for at once, on a graph that is not large
 ROOM = 1 << 24  # temperatures that there is room for
 MOST_SEEDS = 300  # of a sample
 FEW_SEEDS = 31  # of a sample of a large graph
@@ -120,57 +114,57 @@ class LeftOut:
 
 
 def leave_one_out(
-    problem: DirichletProblem,
-    temperatures: NDArray[Any],
+    session: Session,
+    solution: Solution,
     codes: NDArray[np.intp],
     *,
-    certificate: Certificate,
+    tol: float | None = None,
+    abstain: bool = True,
     some: NDArray[np.intp] | None = None,
-    **how: Any,
 ) -> LeftOut:
     """Free each seed in turn.
 
     Parameters
     ----------
-    problem : DirichletProblem
-        Whose boundary is the seeds, a column for each class.
-    temperatures : array of shape (n, K)
-        Its solution, without the far ends of ties, which come last; NaN at nodes over which no
-        mean is taken.
+    session : Session
+        Of the problem, a column for each class.
+    solution : Solution
+        What it has solved.
     codes : int array of shape (s,)
-        The class of each seed, in the order of the boundary.
-    certificate : Certificate
-        Of these temperatures.
+        The class of each seed, in the order of the problem's.
+    tol : float, optional
+        Of each seed's column; by default that of the session.
+    abstain : bool
+        Whether nodes that no heat reaches are left out of the means, or have temperature 0.
     some : int array, optional
-        Which seeds to free, by their place in the boundary; by default all.
-    **how
-        Tolerance, solver and engine of the solves, see `isotherm.solve_dirichlet`.
+        Which seeds to free, by their place among all; by default all.
     """
-    n = len(temperatures)
-    places = np.arange(len(problem.boundary)) if some is None else np.asarray(some)
-    E = np.nan_to_num(certificate.error_bound[:n], nan=0.0, posinf=np.inf)
-    T = np.asarray(temperatures)
+    problem, tol = session.problem, session.options.tol if tol is None else tol
+    places = np.arange(problem.n_seeds) if some is None else np.asarray(some)
+    E = np.nan_to_num(solution.error_bound, nan=0.0, posinf=np.inf)
+    T = solution.temperatures
     alone, total_error = _alone(problem), float(E.sum())
     total = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
     found: list[Freed] = []
-    for part, solution in _responses(problem, places, **how):
-        responses = Responses(solution, n)
+    for part, columns in _responses(session, places, tol):
+        responses = Responses(columns)
         for column, place in enumerate(places[part].tolist()):
             if alone[place]:
                 found.append(Freed.unreached(problem.n_columns))
                 continue
             one = free_one(problem, place, T, E, responses, column)
-            if not one.error <= how["tol"]:
-                anew = _without(problem, T, np.array([place]), **how)
-                one = Freed.anew(anew, node_of(problem, place, n), total, total_error, n)
+            if not one.error <= tol:
+                anew = _without(session, solution, np.array([place]), tol)
+                one = Freed.anew(anew, int(problem.seeds[place]), total, total_error)
             found.append(one)
     heated = heated_without(problem, places)
     shape = len(places), problem.n_columns
     freed = np.clip(np.reshape([one.temperatures for one in found], shape), 0.0, 1.0)
     freed[~heated & ~np.isnan(freed)] = 0.0
+    n_counted = _counted(T, abstain=abstain)
     return _left_out(
         problem,
-        T,
+        n_counted,
         places,
         codes,
         freed,
@@ -183,57 +177,52 @@ def leave_one_out(
 
 
 def leave_some_out(
-    problem: DirichletProblem,
-    temperatures: NDArray[Any],
+    session: Session,
+    solution: Solution,
     codes: NDArray[np.intp],
     some: NDArray[np.intp],
     *,
-    abstain: bool,
-    **how: Any,
+    tol: float | None = None,
+    abstain: bool = True,
 ) -> LeftOut:
     """Free some seeds at once, in one solve: each misses the others, too, and fares a bit worse.
 
     Parameters
     ----------
-    problem, temperatures, codes
+    session, solution, codes, tol, abstain
         See `leave_one_out`.
     some : int array
         Which seeds to free.
-    abstain : bool
-        Whether nodes that no heat reaches are left out of the means, or have temperature 0.
-    **how
-        See `leave_one_out`.
     """
-    n = len(temperatures)
-    solution = _without(problem, temperatures, some, **how)
-    T, E = solution.temperatures, np.nan_to_num(solution.error_bound, posinf=np.inf)
-    own = np.array([node_of(problem, place, n) for place in some.tolist()], dtype=np.intp)
-    found = T[own].astype(np.float64)
-    if not abstain:
-        T = np.nan_to_num(T)
+    problem = session.problem
+    found = _without(session, solution, some, tol)
+    T, E = found.temperatures, np.nan_to_num(found.error_bound, posinf=np.inf)
+    own = problem.seeds[some]
     sums = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
-    heated = np.broadcast_to(heated_without(problem, some, together=True), found.shape)
-    return _left_out(problem, T, some, codes, found, sums, E[own], E.sum(), heated, together=True)
+    freed = T[own].astype(np.float64)
+    heated = np.broadcast_to(heated_without(problem, some, together=True), freed.shape)
+    n_counted = _counted(T, abstain=abstain)
+    return _left_out(
+        problem, n_counted, some, codes, freed, sums, E[own], E.sum(), heated, together=True
+    )
 
 
 def _without(
-    problem: DirichletProblem, temperatures: NDArray[Any], some: NDArray[np.intp], **how: Any
+    session: Session, solution: Solution, some: NDArray[np.intp], tol: float | None
 ) -> Solution:
     """The solution when some seeds are free, all at once."""
-    n = len(temperatures)
-    warm = Warm(temperatures) if n == problem.graph.n_nodes else None
-    return solve_nearly(without_seeds(problem, n, some), warm=warm, **how).of_first(n)
+    with session.prepare(session.problem.without(some)) as other:
+        return solve_best_effort(other, tol=tol, start=Warm(solution.temperatures))
 
 
 def leave_sample_out(
-    problem: DirichletProblem,
-    temperatures: NDArray[Any],
+    session: Session,
+    solution: Solution,
     codes: NDArray[np.intp],
     *,
-    certificate: Certificate,
+    tol: float,
     abstain: bool,
     large: int = LARGE,
-    **how: Any,
 ) -> LeftOut:
     """Enough seeds to judge by, at a bounded price; always the same ones.
 
@@ -242,31 +231,28 @@ def leave_sample_out(
 
     Parameters
     ----------
-    problem, temperatures, codes, certificate
+    session, solution, codes, tol, abstain
         See `leave_one_out`.
-    abstain : bool
-        See `leave_some_out`.
     large : int
         Entries of the adjacency matrix from which a graph counts as large.
-    **how
-        See `leave_one_out`.
     """
+    problem = session.problem
     rng = np.random.default_rng(0)
     most = columns_of_sample(len(problem.graph.rows.ends), len(codes), large)
     if most == 0:
-        groups = (problem.graph.components[problem.boundary], codes)
+        groups = (problem.graph.components[problem.seeds], codes)
         spared = np.concatenate([np.unique(of, return_index=True)[1] for of in groups])
         others = np.setdiff1d(np.arange(len(codes)), spared)
         count = min(int(len(codes) * TOGETHER), MOST_TOGETHER)
         if len(others) > count:
-            how["tol"] = max(how["tol"], TOGETHER_TOL)
             some = np.sort(rng.choice(others, count, replace=False))
-            return leave_some_out(problem, temperatures, codes, some, abstain=abstain, **how)
+            loose = max(tol, TOGETHER_TOL)
+            return leave_some_out(session, solution, codes, some, tol=loose, abstain=abstain)
         most = FEW_SEEDS
     # The only seed of a class cannot be found again.
     findable = np.flatnonzero(np.bincount(codes, minlength=problem.n_columns)[codes] > 1)
     some = findable if len(findable) <= most else np.sort(rng.choice(findable, most, replace=False))
-    return leave_one_out(problem, temperatures, codes, certificate=certificate, some=some, **how)
+    return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=some)
 
 
 def columns_of_sample(n_entries: int, n_seeds: int, large: int = LARGE) -> int:
@@ -276,9 +262,14 @@ def columns_of_sample(n_entries: int, n_seeds: int, large: int = LARGE) -> int:
     return 0 if n_seeds * TOGETHER > FEW_SEEDS else min(n_seeds, FEW_SEEDS)
 
 
+def _counted(T: NDArray[Any], *, abstain: bool) -> int:
+    """Nodes over which means are taken."""
+    return int(np.count_nonzero(~np.isnan(T[:, 0]))) if abstain else len(T)
+
+
 def _left_out(
     problem: DirichletProblem,
-    temperatures: NDArray[Any],
+    n_counted: int,
     places: NDArray[np.intp],
     codes: NDArray[np.intp],
     T: NDArray[np.float64],
@@ -290,8 +281,8 @@ def _left_out(
     together: bool,
 ) -> LeftOut:
     """With what decisions look at: the means over all nodes, over free ones, and seeds left."""
-    n, n_counted = len(temperatures), np.count_nonzero(~np.isnan(temperatures[:, 0]))
-    Y, held = problem.values, (problem.boundary < n)[:, np.newaxis]
+    n, Y = problem.graph.n_nodes, problem.seed_values
+    held = (np.arange(len(Y)) < len(problem.boundary))[:, np.newaxis]
 
     def gone(of_each: NDArray[Any]) -> NDArray[Any]:
         some: NDArray[Any] = of_each[places]
@@ -319,16 +310,17 @@ def _left_out(
 
 def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
     """Seeds without another one in their component: no heat would reach them."""
-    part = problem.graph.components[problem.boundary]
+    part = problem.graph.components[problem.seeds]
     return np.asarray(np.bincount(part)[part] == 1)
 
 
 def _responses(
-    problem: DirichletProblem, places: NDArray[np.intp], **how: Any
+    session: Session, places: NDArray[np.intp], tol: float
 ) -> Iterator[tuple[slice, Solution]]:
     """The solutions when one seed alone is hot, some seeds at a time."""
-    at_once = min(COLUMNS, max(15, ROOM // problem.graph.n_nodes // 16 * 16 - 1))
+    n_nodes, n_seeds = session.problem.graph.n_nodes, session.problem.n_seeds
+    at_once = min(COLUMNS, max(16, ROOM // n_nodes // 16 * 16))
     for first in range(0, len(places), at_once):
         part = slice(first, min(first + at_once, len(places)))
-        values = np.equal.outer(np.arange(problem.n_seeds), places[part]).astype(np.float64)
-        yield part, solve_nearly(problem.with_values(values), **how)
+        values = np.equal.outer(np.arange(n_seeds), places[part]).astype(np.float64)
+        yield part, solve_best_effort(session, values, tol=tol)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.trust.calibrate import Calibration
-    from isotherm.trust.left_out import LeftOut
+    from isotherm.trust.leave_one_out import LeftOut
 
 Z = 1.96  # of the normal distribution: 95 % lie within
 RESAMPLES = 500
@@ -76,7 +76,7 @@ class Suspect(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """What each seed would get if it were free; see `isotherm.trust.left_out`.
+    """What each seed would get if it were free; see `isotherm.trust.leave_one_out`.
 
     Attributes
     ----------

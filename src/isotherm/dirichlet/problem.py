@@ -1,27 +1,20 @@
-"""DirichletProblem: which nodes are held, which are free, which no heat can reach."""
+"""DirichletProblem: which nodes are held, tied, free, and which no heat can reach."""
 
 from __future__ import annotations
 
-import math
 from copy import copy
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.compiled import core, n_threads
-from isotherm.errors import LabelError, ParameterError
+from isotherm.dirichlet.boundary import Ties, as_values, check_leak, in_range, merged, reached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
     from isotherm.graph import Graph
-
-
-GREATEST_VALUE = 1e300  # so that differences of temperatures are finite
-USUAL_DEGREES = (2.0**-200, 2.0**200)  # of the greatest degree, as it is; others are scaled to 1
 
 
 class DirichletProblem:
@@ -33,22 +26,23 @@ class DirichletProblem:
 
         M X = B,   M = (1 + τ) D_F − A_FF = D_F ((1 + τ) I − Q),   B = A_FS Y = D_F R Y
 
-    M is an M-matrix: its inverse exists and has no negative entry, since every node of F has a
-    path to the boundary. Free nodes that have none, the *unreached* ones, are kept out of F.
+    A tie adds its weight a to the diagonal and ``a y`` to B. M is an M-matrix: its inverse exists
+    and has no negative entry, since every node of F has a path to the boundary or to a tie. Free
+    nodes that have none, the *unreached* ones, are kept out of F.
 
     Parameters
     ----------
     graph : Graph
         Kept in other units where its weights come close to the limits of float64.
     boundary : int array of shape (s,)
-        Positions of the nodes held. A node may come twice if its values are the same.
+        Positions of the nodes held. A node may come twice if its values are the same. There may be
+        none if there are ties.
     values : array of shape (s,) or (s, k)
         Their temperatures Y, any real numbers; each column is a problem of its own.
     leak : float
         τ ≥ 0, heat lost at each free node; 0 is the paper.
-    roundings : float
-        How many times the weights were rounded before they got here, at the most: what is proven
-        then holds for the weights that were meant.
+    ties : Ties, optional
+        Of nodes that are not held.
 
     Attributes
     ----------
@@ -86,40 +80,73 @@ class DirichletProblem:
         values: NDArray[Any],
         *,
         leak: float = 0.0,
-        roundings: float = 0.0,
+        ties: Ties | None = None,
     ) -> None:
-        self.graph = _in_range(graph)
-        self.roundings = roundings
+        self.graph, self.ties = in_range(graph, ties if ties and len(ties.nodes) else None)
+        self.heat: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
         self.leak = check_leak(leak)
         boundary = np.asarray(boundary)
-        self.boundary, self.values = _merged(graph, boundary, _as_values(values, len(boundary)))
-        self.is_unreached = ~_reached(graph, self.boundary)
+        some = self.ties is not None
+        self.boundary, self.values = merged(
+            graph, boundary, as_values(values, len(boundary), none_allowed=some)
+        )
+        self.is_unreached = ~reached(graph, self.seeds)
         self.is_free = ~self.is_unreached
         self.is_free[self.boundary] = False
 
     def with_values(self, values: NDArray[Any]) -> DirichletProblem:
-        """The same nodes held at other temperatures; `values` in the order of `boundary`."""
+        """The same nodes held at, and tied to, other temperatures; in the order of `seeds`."""
         other = self._without("bounds", "one_hot", "sources", "is_heated")
-        other.values = _as_values(values, len(self.boundary))
+        rows = as_values(values, self.n_seeds)
+        other.values = rows[: len(self.boundary)]
+        if self.ties is not None:
+            other.ties = self.ties._replace(values=rows[len(self.boundary) :])
+        return other
+
+    def with_heat(
+        self,
+        nodes: NDArray[np.intp],
+        rows: NDArray[np.float64],
+        values: NDArray[np.float64] | None = None,
+    ) -> DirichletProblem:
+        """Heat put in at some free nodes, sorted, a row for each; seeds are at 0 by default."""
+        if values is None:
+            values = np.zeros((self.n_seeds, rows.shape[1]))
+        other = self.with_values(values)
+        other.heat = nodes, rows
         return other
 
     def with_leak(self, leak: float) -> DirichletProblem:
         """The same problem with another leak."""
-        other = self._without("bounds", "one_hot", "diagonal", "exits")
+        other = self._without("bounds", "one_hot", "diagonal", "capacities")
         other.leak = check_leak(leak)
         return other
 
     def without(self, places: NDArray[np.intp]) -> DirichletProblem:
-        """The same with some of the boundary free, by their place in it."""
-        kept = np.ones(len(self.boundary), dtype=bool)
+        """The same with some seeds, by their place among all of them, entirely free."""
+        kept = np.ones(self.n_seeds, dtype=bool)
         kept[places] = False
-        return self.with_boundary(self.boundary[kept], self.values[kept])
+        held, ties = kept[: len(self.boundary)], self.ties
+        if ties is not None:
+            of = kept[len(self.boundary) :]
+            ties = Ties(ties.nodes[of], ties.weights[of], ties.values[of], ties.roundings)
+        return self.with_boundary(self.boundary[held], self.values[held], ties)
 
-    def with_boundary(self, boundary: NDArray[np.intp], values: NDArray[Any]) -> DirichletProblem:
-        """The same graph and leak with other nodes held."""
-        return DirichletProblem(
-            self.graph, boundary, values, leak=self.leak, roundings=self.roundings
-        )
+    def with_boundary(
+        self, boundary: NDArray[np.intp], values: NDArray[Any], ties: Ties | None = None
+    ) -> DirichletProblem:
+        """The same graph and leak with other nodes held and tied."""
+        return DirichletProblem(self.graph, boundary, values, leak=self.leak, ties=ties)
+
+    def holding(self, nodes: NDArray[np.intp], values: NDArray[Any]) -> DirichletProblem:
+        """The same with further nodes held."""
+        boundary, both = np.append(self.boundary, nodes), np.vstack([self.values, values])
+        ties = self.ties
+        if ties is not None:
+            kept = ~np.isin(ties.nodes, nodes)
+            ties = Ties(ties.nodes[kept], ties.weights[kept], ties.values[kept], ties.roundings)
+        order = np.argsort(boundary, kind="stable")
+        return self.with_boundary(boundary[order], both[order], ties)
 
     def _without(self, *names: str) -> DirichletProblem:
         """A copy that has yet to find these."""
@@ -145,14 +172,28 @@ class DirichletProblem:
 
     @cached_property
     def degree_range(self) -> tuple[float, float]:
-        """Least and greatest degree of a free node."""
-        degrees = self.graph.degrees[self.is_free]
+        """Least and greatest degree of a free node, ties included."""
+        degrees = self.capacities[self.is_free]
         return float(degrees.min(initial=np.inf)), float(degrees.max(initial=0.0))
 
     @property
+    def seeds(self) -> NDArray[np.intp]:
+        """Positions of all nodes of which something is known: those held, then those tied."""
+        if self.ties is None:
+            return self.boundary
+        return np.concatenate([self.boundary, self.ties.nodes])
+
+    @property
+    def seed_values(self) -> NDArray[np.float64]:
+        """What is known of them, shape (n_seeds, k)."""
+        if self.ties is None:
+            return self.values
+        return np.vstack([self.values, self.ties.values])
+
+    @property
     def n_seeds(self) -> int:
-        """Number s of nodes held."""
-        return len(self.boundary)
+        """Number of nodes held or tied."""
+        return len(self.boundary) + (0 if self.ties is None else len(self.ties.nodes))
 
     @property
     def n_columns(self) -> int:
@@ -162,7 +203,10 @@ class DirichletProblem:
     @cached_property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Least and greatest temperature of each column, by the maximum principle."""
-        low, high = self.values.min(axis=0), self.values.max(axis=0)
+        known = self.seed_values
+        low, high = known.min(axis=0), known.max(axis=0)
+        if self.heat is not None:
+            return low, np.full_like(high, np.inf)
         if self.leak > 0:  # heat is lost to surroundings at temperature 0
             low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
         return low, high
@@ -173,20 +217,26 @@ class DirichletProblem:
 
         The temperatures of a node then add up to 1.
         """
-        is_zero_or_one = ((self.values == 0) | (self.values == 1)).all()
-        return bool(self.leak == 0 and is_zero_or_one and (self.values.sum(axis=1) == 1).all())
+        known = self.seed_values
+        if self.heat is not None:
+            return False
+        is_zero_or_one = ((known == 0) | (known == 1)).all()
+        return bool(self.leak == 0 and is_zero_or_one and (known.sum(axis=1) == 1).all())
 
     @cached_property
     def is_heated(self) -> NDArray[np.bool_]:
-        """Columns with heat: some seed that is not at 0 touches a free node."""
-        return np.asarray((self.values[self.is_touching] != 0).any(axis=0))
+        """Columns with heat: some seed that is not at 0 touches a free node, or is tied."""
+        if self.heat is not None:
+            return np.ones(self.n_columns, dtype=bool)
+        return np.asarray((self.seed_values[self.is_touching] != 0).any(axis=0))
 
     @cached_property
     def is_touching(self) -> NDArray[np.bool_]:
-        """Which of the boundary have a free neighbour, shape (s,)."""
+        """Which seeds give heat to a free node: those that are next to one, and all ties."""
         entries, counts = self.graph.rows.entries(self.boundary)
         into_free = self.is_free[self.graph.rows.ends[entries]]
-        touching = np.zeros(len(counts), dtype=bool)
+        touching = np.zeros(self.n_seeds, dtype=bool)
+        touching[len(counts) :] = True
         touching[np.repeat(np.arange(len(counts)), counts)[into_free]] = True
         return touching
 
@@ -199,8 +249,30 @@ class DirichletProblem:
 
     @cached_property
     def diagonal(self) -> NDArray[np.float64]:
-        """The diagonal (1 + τ) d_F; a self loop's weight is in A_FF, not here."""
-        return (1.0 + self.leak) * self.degrees
+        """The diagonal (1 + τ) d_F + a; a self loop's weight is in A_FF, not here."""
+        return (1.0 + self.leak) * self.degrees + self.tie_weights[self.free]
+
+    @cached_property
+    def tie_weights(self) -> NDArray[np.float64]:
+        """The weight a by which each node is tied, shape (n,); 0 where it is not."""
+        weights = np.zeros(self.graph.n_nodes)
+        if self.ties is not None:
+            weights[self.ties.nodes] = self.ties.weights
+        return weights
+
+    @cached_property
+    def capacities(self) -> NDArray[np.float64]:
+        """Degrees d + a / (1 + τ) of all nodes, ties included, shape (n,)."""
+        if self.ties is None:
+            return self.graph.degrees
+        return np.asarray(self.graph.degrees + self.tie_weights / (1.0 + self.leak))
+
+    @property
+    def pull(self) -> tuple[NDArray[np.intp], NDArray[np.float64]] | None:
+        """Heat put in, by ties ``a y``: the nodes and a row for each; None if there is none."""
+        if self.heat is not None or self.ties is None:
+            return self.heat
+        return self.ties.nodes, self.ties.weights[:, np.newaxis] * self.ties.values
 
     @cached_property
     def _rows(self) -> sparse.csr_array:
@@ -218,14 +290,12 @@ class DirichletProblem:
 
     @cached_property
     def sources(self) -> NDArray[np.float64]:
-        """The right-hand sides B = A_FS Y, shape (n_F, k)."""
-        return np.asarray(self.outer @ self.values)
-
-    @cached_property
-    def exits(self) -> NDArray[np.float64]:
-        """Weight by which each free node loses heat for good: A_FS 1 + τ d_F."""
-        exits = self.outer @ np.ones(len(self.boundary))
-        return np.asarray(exits + self.leak * self.degrees)
+        """The right-hand sides B = A_FS Y, and what ties put in, shape (n_F, k)."""
+        B = np.asarray(self.outer @ self.values)
+        if self.pull is not None:
+            nodes, rows = self.pull
+            B[np.searchsorted(self.free, nodes)] += rows
+        return B
 
     # --- arrays over all nodes ----------------------------------------------------------------
 
@@ -254,66 +324,3 @@ class DirichletProblem:
         whole[self.boundary] = 0.0
         whole[self.is_unreached] = np.nan
         return whole
-
-
-def _in_range(graph: Graph) -> Graph:
-    """The graph in units in which its weights can be worked with, which changes no temperature."""
-    greatest = float(graph.degrees.max())
-    if graph.rows.weights is None or USUAL_DEGREES[0] <= greatest <= USUAL_DEGREES[1]:
-        return graph
-    return graph.scaled(-int(np.frexp(greatest)[1]))
-
-
-def _reached(graph: Graph, boundary: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Nodes with a path to the boundary, and the boundary."""
-    rows = graph.rows
-    if not rows.compiled:
-        return np.isin(graph.components, graph.components[boundary])
-    marked = np.zeros(graph.n_nodes, dtype=np.uint8)
-    marked[boundary] = 1
-    core.reach(rows.start, rows.ends, marked, n_threads())
-    return marked.view(np.bool_)
-
-
-def check_leak(leak: Any) -> float:
-    """Return the leak as a float, or raise ParameterError."""
-    if isinstance(leak, Real) and not isinstance(leak, bool) and 0 <= float(leak) < math.inf:
-        return float(leak)
-    raise ParameterError(f"leak must be a number ≥ 0, got {leak!r}")
-
-
-def _as_values(values: NDArray[Any], n_seeds: int) -> NDArray[np.float64]:
-    try:
-        columns = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise LabelError(f"boundary values must be real numbers: {error}") from None
-    if columns.ndim == 1:
-        columns = columns[:, np.newaxis]
-    if n_seeds == 0:
-        raise LabelError("no seed: at least one node must have a known value")
-    if columns.ndim != 2 or len(columns) != n_seeds or columns.shape[1] == 0:
-        raise LabelError(f"{n_seeds} boundary nodes but values of shape {np.shape(values)}")
-    if not np.isfinite(columns).all():
-        raise LabelError("boundary values must be finite: a seed's temperature is known")
-    if np.abs(columns).max() > GREATEST_VALUE:
-        raise LabelError(f"boundary values beyond ±{GREATEST_VALUE:.0e}: scale them down")
-    return columns
-
-
-def _merged(
-    graph: Graph, boundary: NDArray[np.intp], values: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Sort the boundary; merge nodes that come twice, unless their values differ."""
-    if boundary.dtype.kind not in "iu":
-        raise LabelError(f"boundary positions must be whole numbers, not {boundary.dtype}")
-    outside = (boundary < 0) | (boundary >= graph.n_nodes)
-    if outside.any():
-        raise LabelError(f"no node at position {boundary[outside][0]}: there are {graph.n_nodes}")
-    if (np.diff(boundary) > 0).all():
-        return boundary, values  # sorted and each but once, as from a list of labels
-    nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
-    conflict = (values[first][where] != values).any(axis=1)
-    if conflict.any():
-        names = graph.names[np.unique(boundary[conflict])[:5]].tolist()
-        raise LabelError(f"seeds in conflict: two different values for node(s) {names}")
-    return nodes, values[first]

@@ -1,0 +1,104 @@
+"""What a fitted classifier says of nodes: labels, scores, probabilities; also of new ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from isotherm.classifier.estimator import SEED, STATUS
+from isotherm.classifier.trusted import Trusted
+from isotherm.decision import scores, winners
+from isotherm.labels import UNKNOWN, decode_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Answering(Trusted):
+    """A classifier that answers once it is fitted."""
+
+    _labels: NDArray[Any] | None
+
+    # Made when asked for: as large as the temperatures, or larger, and often not looked at.
+
+    @property
+    def labels_(self) -> NDArray[Any]:
+        """Labels of all nodes, shape (n,)."""
+        check_is_fitted(self, "temperatures_")
+        if self._labels is None:
+            self._labels = decode_labels(self._codes, self.classes_)
+        return self._labels
+
+    @property
+    def scores_(self) -> NDArray[np.float64]:
+        """Scores of the classes at each node, shape (n, K)."""
+        check_is_fitted(self, "temperatures_")
+        return np.asarray(scores(self.temperatures_, self._means, self._decision))
+
+    @property
+    def status_(self) -> NDArray[np.str_]:
+        """What became of each node, shape (n,)."""
+        check_is_fitted(self, "temperatures_")
+        return np.array(STATUS)[self._status]
+
+    def predict(self, rows: Any = None) -> NDArray[Any]:
+        """Labels of the fitted nodes, or of new ones.
+
+        Parameters
+        ----------
+        rows : matrix of shape (m, n), optional
+            Weights of m new nodes to the n fitted ones. A new node takes the mean temperature
+            of its neighbours, whose own temperatures stay as they are. A row of the fitted
+            matrix is a new node, too: at a seed's row its known label is not looked at.
+        """
+        check_is_fitted(self, "temperatures_")
+        if rows is None:
+            return self.labels_.copy()
+        return decode_labels(winners(self._new_scores(rows)), self.classes_)
+
+    def predict_proba(self, rows: Any = None) -> NDArray[np.float64]:
+        """Probabilities of the classes, calibrated on what seeds get when they are left out.
+
+        Of labels said to have probability 0.8, about four in five are right; see
+        `isotherm.trust.calibrate`. The first call leaves seeds out, up to 300 of them, and takes
+        its time. Seeds have what is known of them; nodes no heat reaches the shares of the classes
+        among the seeds. The label of a node is by its scores: where another class is more probable,
+        the label is one to look at.
+
+        Parameters
+        ----------
+        rows : matrix of shape (m, n), optional
+            See `predict`.
+        """
+        check_is_fitted(self, "temperatures_")
+        S = self.scores_ if rows is None else self._new_scores(rows)
+        P = self.calibration_(S)
+        P[np.isnan(S[:, 0])] = self._means.seed_share
+        if rows is None:
+            P[self.solution_.unreached] = self._means.seed_share
+            held = slice(self.seeds_.n_held)
+            P[self.seeds_.nodes[held]] = self.seeds_.values[held]
+        return P
+
+    # --- some rows at a time, for files and reports ---------------------------------------------
+
+    def codes(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Of some nodes: the class number (−1 where there is no label), the number in `STATUS`."""
+        return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
+
+    def certainty(self, rows: slice) -> NDArray[np.float64]:
+        """Of some nodes: the probability of the label, what is known of seeds; NaN without one."""
+        codes = self._codes[rows].astype(np.intp)
+        P: NDArray[np.float64] = self.calibration_(self.some_scores(rows))
+        found = P[np.arange(len(P)), codes]
+        known = np.flatnonzero(self._status[rows] == STATUS.index(SEED))
+        held = self.seeds_.nodes[: self.seeds_.n_held]
+        first = rows.start or 0
+        found[known] = self.seeds_.values[np.searchsorted(held, first + known), codes[known]]
+        found[codes == UNKNOWN] = np.nan
+        return found
+
+    def _new_scores(self, rows: Any) -> NDArray[np.float64]:
+        return np.asarray(scores(self._extend(rows), self._means, self._decision))

@@ -1,0 +1,115 @@
+"""What may be a boundary: checks of what is given, and which nodes it reaches."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from isotherm.compiled import core, n_threads
+from isotherm.errors import LabelError, ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.graph import Graph
+
+GREATEST_VALUE = 1e300  # so that differences of temperatures are finite
+USUAL_DEGREES = (2.0**-200, 2.0**200)  # of the greatest degree, as it is; others are scaled to 1
+
+
+class Ties(NamedTuple):
+    """Free nodes drawn towards what is known of them, each by a weight: Robin's condition.
+
+    Attributes
+    ----------
+    nodes : int array of shape (t,)
+        Positions, sorted.
+    weights : array of shape (t,)
+        a > 0: the balance of heat at such a node has the further term ``a (y − T)``.
+    values : array of shape (t, k)
+        y.
+    roundings : float
+        How many times a weight was rounded before it got here, at the most: what is proven then
+        holds for the weights that were meant.
+    """
+
+    nodes: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    values: NDArray[np.float64]
+    roundings: float = 0.0
+
+
+def in_range(graph: Graph, ties: Ties | None) -> tuple[Graph, Ties | None]:
+    """Both in units in which weights can be worked with, which changes no temperature."""
+    greatest = float(graph.degrees.max())
+    if graph.rows.weights is None or USUAL_DEGREES[0] <= greatest <= USUAL_DEGREES[1]:
+        return graph, ties
+    exponent = -int(np.frexp(greatest)[1])
+    scaled = graph.scaled(exponent)
+    if ties is None or scaled is graph:
+        return scaled, ties
+    weights = np.ldexp(ties.weights, exponent)
+    if not np.array_equal(np.ldexp(weights, -exponent), ties.weights):
+        return graph, ties
+    return scaled, ties._replace(weights=weights)
+
+
+def reached(graph: Graph, boundary: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Nodes with a path to the boundary, and the boundary."""
+    rows = graph.rows
+    if not rows.compiled:
+        return np.isin(graph.components, graph.components[boundary])
+    marked = np.zeros(graph.n_nodes, dtype=np.uint8)
+    marked[boundary] = 1
+    core.reach(rows.start, rows.ends, marked, n_threads())
+    return marked.view(np.bool_)
+
+
+def check_leak(leak: Any) -> float:
+    """Return the leak as a float, or raise ParameterError."""
+    if isinstance(leak, Real) and not isinstance(leak, bool) and 0 <= float(leak) < math.inf:
+        return float(leak)
+    raise ParameterError(f"leak must be a number ≥ 0, got {leak!r}")
+
+
+def as_values(
+    values: NDArray[Any], n_seeds: int, *, none_allowed: bool = False
+) -> NDArray[np.float64]:
+    """What seeds are held at, shape (s, k), or raise LabelError."""
+    try:
+        columns = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise LabelError(f"boundary values must be real numbers: {error}") from None
+    if columns.ndim == 1:
+        columns = columns[:, np.newaxis]
+    if n_seeds == 0 and not none_allowed:
+        raise LabelError("no seed: at least one node must have a known value")
+    if columns.ndim != 2 or len(columns) != n_seeds or columns.shape[1] == 0:
+        raise LabelError(f"{n_seeds} boundary nodes but values of shape {np.shape(values)}")
+    if not np.isfinite(columns).all():
+        raise LabelError("boundary values must be finite: a seed's temperature is known")
+    if np.abs(columns).max(initial=0.0) > GREATEST_VALUE:
+        raise LabelError(f"boundary values beyond ±{GREATEST_VALUE:.0e}: scale them down")
+    return columns
+
+
+def merged(
+    graph: Graph, boundary: NDArray[np.intp], values: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Sort the boundary; merge nodes that come twice, unless their values differ."""
+    if boundary.dtype.kind not in "iu":
+        raise LabelError(f"boundary positions must be whole numbers, not {boundary.dtype}")
+    outside = (boundary < 0) | (boundary >= graph.n_nodes)
+    if outside.any():
+        raise LabelError(f"no node at position {boundary[outside][0]}: there are {graph.n_nodes}")
+    if (np.diff(boundary) > 0).all():
+        return boundary, values  # sorted and each but once, as from a list of labels
+    nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
+    conflict = (values[first][where] != values).any(axis=1)
+    if conflict.any():
+        names = graph.names[np.unique(boundary[conflict])[:5]].tolist()
+        raise LabelError(f"seeds in conflict: two different values for node(s) {names}")
+    return nodes, values[first]

@@ -1,0 +1,55 @@
+"""Which columns the core solves together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LANES = 16  # columns that the core works on at once
+
+
+class Block(NamedTuple):
+    """Columns that are solved together.
+
+    Attributes
+    ----------
+    first, columns : int
+        The first column and how many are iterated.
+    exits : bool
+        Whether the exit times are solved along with them.
+    hidden : bool
+        Whether one further column follows from the others.
+    """
+
+    first: int
+    columns: int
+    exits: bool
+    hidden: bool
+
+    @property
+    def width(self) -> int:
+        """Columns of the block, iterated or not."""
+        return self.columns + self.hidden
+
+
+def blocks_of(n_columns: int, *, one_hot: bool, exits: bool = True) -> list[Block]:
+    """How columns are solved: with the exit times, if wanted, in one go if they fit.
+
+    Else 16 at a time.
+
+    Examples
+    --------
+    >>> blocks_of(10, one_hot=True)
+    [Block(first=0, columns=10, exits=True, hidden=False)]
+    >>> blocks_of(8, one_hot=True)
+    [Block(first=0, columns=7, exits=True, hidden=True)]
+    >>> [block.columns for block in blocks_of(40, one_hot=True)]
+    [15, 16, 9]
+    >>> [block.columns for block in blocks_of(40, one_hot=True, exits=False)]
+    [16, 16, 8]
+    """
+    if exits and one_hot and n_columns in (2, 4, 8, LANES):  # one more: rows twice as wide
+        return [Block(0, n_columns - 1, exits=True, hidden=True)]
+    first = LANES - exits
+    blocks = [Block(0, min(n_columns, first), exits=exits, hidden=False)]
+    more = range(first, n_columns, LANES)
+    return blocks + [Block(k, min(LANES, n_columns - k), exits=False, hidden=False) for k in more]

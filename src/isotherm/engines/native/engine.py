@@ -1,0 +1,103 @@
+"""NativeEngine: iterates in float32, proves in float64, on several threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from isotherm.compiled import core, n_threads
+from isotherm.engines.native.fused import FusedConjugateGradient
+from isotherm.engines.native.proof import native_imbalance
+from isotherm.engines.session import HostSession
+from isotherm.errors import ParameterError
+from isotherm.solvers.cg import ConjugateGradient
+from isotherm.solvers.operator import ReferenceOperator, root_measures
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers.imbalance import Imbalance
+    from isotherm.solvers.method import Method, Solver
+    from isotherm.solvers.options import SolveOptions
+
+
+@dataclass(frozen=True)
+class NativeEngine:
+    """Products and conjugate gradients in C++, on several threads.
+
+    Parameters
+    ----------
+    threads : int or None
+        Where `SolveOptions` do not say; see there.
+    simd : {"avx512", "avx2", "plain"} or None
+        The instruction set; by default the best that this machine has. ``"plain"`` is what every
+        machine of its kind has: SSE2 on x86-64, NEON on arm64.
+    """
+
+    threads: int | None = None
+    simd: str | None = None
+    name: ClassVar[str] = "native"
+
+    def __post_init__(self) -> None:
+        n_threads(self.threads)
+        if core is None:
+            raise ParameterError(
+                "the native engine is not there: isotherm was installed without a C++ compiler. "
+                "Install one and isotherm again, or use engine='scipy'"
+            )
+        known = core.instruction_sets()
+        if self.simd is not None and self.simd not in known:
+            raise ParameterError.unknown("simd", self.simd, known)
+
+    def prepare(self, problem: DirichletProblem, options: SolveOptions) -> HostSession:
+        """Make the matrix of a problem ready."""
+        if not problem.graph.rows.compiled:
+            raise ParameterError("the graph has too many nodes for the native engine")
+        simd = self.simd or core.instruction_sets()[0]
+        threads = n_threads(self.threads if options.threads is None else options.threads)
+        operator_of = partial(NativeOperator, threads=threads, simd=simd)
+        return HostSession(self.name, problem, options, operator_of)
+
+
+class NativeOperator(ReferenceOperator):
+    """See `isotherm.solvers.operator.Operator`.
+
+    What need not be fast, since solvers for small graphs use it, is inherited.
+    """
+
+    def __init__(self, problem: DirichletProblem, tol: float, *, threads: int, simd: str) -> None:
+        super().__init__(problem, tol)
+        self.root = root_measures(problem, tol)
+        self.threads = threads
+        self.simd = simd
+
+    def prepared(self, *, peeling: bool = True) -> Any:
+        """The matrix as the core sees it; `peeling` takes hanging trees off."""
+        rows, problem = self.problem.graph.rows, self.problem
+        return core.Problem(
+            rows.start,
+            rows.ends,
+            rows.weights,
+            problem.is_free.view(np.uint8),
+            problem.capacities,
+            None if problem.ties is None else problem.tie_weights,
+            problem.leak,
+            self.root,
+            peeling,
+            self.threads,
+            self.simd,
+        )
+
+    def imbalance(
+        self, problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
+    ) -> Imbalance:
+        return native_imbalance(problem, X, h, threads=self.threads, simd=self.simd)
+
+    def method(self, solver: Solver) -> Method:
+        if isinstance(solver, ConjugateGradient):
+            return FusedConjugateGradient(self, solver.max_iter, solver.preconditioner)
+        return solver.bind(self)

@@ -1,0 +1,310 @@
+"""HostSession: a session whose arrays are in the memory of this process.
+
+Which algorithm runs is chosen here; the arithmetic is the operator's. Engines that have an operator
+of their own (`isotherm.solvers.operator.Operator`) need no other session.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from isotherm.engines.changes import Changes
+from isotherm.errors import ParameterError, SessionError
+from isotherm.memory import check_room
+from isotherm.solvers.attempt import Attempt, attempt, iterated
+from isotherm.solvers.certificate import COVERED, nothing_to_prove, prove
+from isotherm.solvers.choice import ELIMINATION, choose_solvers
+from isotherm.solvers.elimination import Elimination
+from isotherm.solvers.solution import Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers.certificate import Certificate
+    from isotherm.solvers.method import Method, Solver, Warm
+    from isotherm.solvers.operator import Operator
+    from isotherm.solvers.options import Progress, SolveOptions, Stop
+
+logger = logging.getLogger(__name__)
+
+
+class HostSession:
+    """See `isotherm.engines.engine.Session`.
+
+    Parameters
+    ----------
+    engine : str
+        Its name.
+    problem : DirichletProblem
+    options : SolveOptions
+    operator_of : callable
+        Makes the operator of a problem that is to be solved to a tolerance.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        problem: DirichletProblem,
+        options: SolveOptions,
+        operator_of: Callable[[DirichletProblem, float], Operator],
+    ) -> None:
+        self.engine = engine
+        self.options = options
+        self._operator_of = operator_of
+        self._changes: Changes | None = None
+        self._lock = Lock()
+        self._closed = False
+        self._prepare(problem)
+
+    def _prepare(self, problem: DirichletProblem) -> None:
+        self.problem = problem
+        self.operator = self._operator_of(problem, self.options.tol)
+        self._methods: dict[Solver, Method] = {}  # solvers bound to this matrix, as they are tried
+        self._solvers: list[Solver] = []
+        self._candidates = choose_solvers(self.options.solver, problem)
+
+    def solve(
+        self,
+        values: ArrayLike | None = None,
+        *,
+        tol: float | None = None,
+        start: Warm | None = None,
+        stop: Stop | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """See `isotherm.engines.engine.Session`."""
+        with self._in_use():
+            self._catch_up()
+            if values is not None:
+                other = self.problem.with_values(np.asarray(values))
+                return self._solve(other, tol, start, stop, progress)
+            solution = self._solve(self.problem, tol, start, stop, progress)
+            self._changes = Changes(self, self.problem, solution)
+            return solution
+
+    def _catch_up(self) -> None:
+        """Make the problem as it is ready, if that has changed."""
+        if self.operator.problem is not self.problem:
+            self._prepare(self.problem)
+            self._changes = None
+
+    def _solve(
+        self,
+        problem: DirichletProblem,
+        tol: float | None,
+        start: Warm | None,
+        stop: Stop | None,
+        progress: Progress | None,
+    ) -> Solution:
+        check_room(problem.graph.n_nodes, problem.n_columns, what="columns")
+        started = time.perf_counter()
+        warm = None if start is None else checked(start, problem)
+        if problem.n_free == 0 or problem.n_columns == 0:
+            done = Attempt(problem.start(), nothing_to_prove(problem), 0, True, False)
+            return self._solution(problem, done, next(self._chosen()), started, "")
+        tol, tried = self.options.tol if tol is None else tol, []
+        for solver in self._chosen():
+            one = attempt(
+                problem, self._method(solver), tol, stop=stop, warm=warm, progress=progress
+            )
+            tried.append((one, solver))
+            if one.met:
+                break
+            logger.debug("%s missed tol = %.1e by %.1e", solver.name, tol, one.certificate.bound)
+            if one.out_of_digits and problem.n_free > ELIMINATION:
+                break
+        best, solver = min(tried, key=lambda one: (not one[0].met, one[0].certificate.bound))
+        missed = "" if best.met else shortfall(best, solver, tol)
+        return self._solution(problem, best, solver, started, missed)
+
+    def _solution(
+        self,
+        problem: DirichletProblem,
+        found: Attempt,
+        solver: Solver,
+        started: float,
+        missed: str,
+    ) -> Solution:
+        return Solution(
+            found.temperatures,
+            found.certificate,
+            problem.is_unreached,
+            n_iter=found.steps,
+            solver=solver.name,
+            engine=self.engine,
+            seconds=time.perf_counter() - started,
+            converged=found.met,
+            shortfall=missed,
+        )
+
+    def _chosen(self) -> Iterator[Solver]:
+        """The solvers to try, in turn; chosen once for a matrix, and no sooner than needed."""
+        yield from self._solvers
+        for solver in self._candidates:
+            self._solvers.append(solver)
+            yield solver
+
+    def _method(self, solver: Solver) -> Method:
+        if solver not in self._methods:
+            self._methods[solver] = self.operator.method(solver)
+        return self._methods[solver]
+
+    def respond(self, nodes: NDArray[np.intp], tol: float) -> NDArray[np.float64]:
+        """See `isotherm.engines.engine.Session`."""
+        with self._in_use():
+            self._catch_up()
+            problem = self.problem
+            order = np.argsort(nodes)
+            heat = np.zeros((len(nodes), len(nodes)))
+            heat[np.arange(len(nodes)), order] = problem.capacities[nodes[order]]
+            found, _ = self.columns(problem.with_heat(nodes[order], heat), tol)
+            return found.astype(np.float64, copy=False)
+
+    def columns(
+        self, asked: DirichletProblem, tol: float, progress: Progress | None = None
+    ) -> tuple[NDArray[Any], int]:
+        """Temperatures without a proof, of another problem with the same matrix; and steps."""
+        tried = []
+        for solver in self._chosen():
+            tried.append(iterated(asked, self._method(solver), tol, progress))
+            if tried[-1].likely <= tol:
+                break
+        best = min(tried, key=lambda one: one.likely)
+        return best.temperatures, best.steps
+
+    # --- changes ------------------------------------------------------------------------------
+
+    def change(
+        self,
+        changes: Mapping[int, NDArray[np.float64] | None],
+        columns: Sequence[int] | None = None,
+        *,
+        stop: Stop | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """See `isotherm.engines.engine.Session`."""
+        with self._in_use():
+            if self._changes is None:
+                raise SessionError("there is nothing to change yet: solve the problem first")
+            self.problem, solution = self._changes.apply(
+                changes, columns, stop=stop, progress=progress
+            )
+            return solution
+
+    def begin_again(
+        self,
+        problem: DirichletProblem,
+        start: Warm | None,
+        stop: Stop | None,
+        progress: Progress | None,
+    ) -> Solution:
+        """Prepare and solve another problem instead, if that succeeds."""
+        before = dict(self.__dict__)
+        try:
+            self._prepare(problem)
+            solution = self._solve(problem, None, start, stop, progress)
+        except BaseException:
+            self.__dict__.update(before)
+            raise
+        self._changes = Changes(self, problem, solution)
+        return solution
+
+    def hold(self, node: int, values: NDArray[np.float64]) -> Solution:
+        """See `isotherm.engines.engine.Session`."""
+        return self.change({node: np.asarray(values, dtype=np.float64)})
+
+    def release(self, node: int) -> Solution:
+        """See `isotherm.engines.engine.Session`."""
+        return self.change({node: None})
+
+    # --- life ---------------------------------------------------------------------------------
+
+    def _in_use(self) -> _InUse:
+        return _InUse(self)
+
+    def prove(
+        self, problem: DirichletProblem, X: NDArray[np.floating], exits: NDArray[np.float64]
+    ) -> Certificate:
+        """See `isotherm.engines.engine.Session`."""
+        h = np.where(problem.is_free, np.nan_to_num(exits), 0.0)
+        return prove(problem, X, h, self.operator.imbalance(problem, X, h))
+
+    def prepare(
+        self, problem: DirichletProblem, options: SolveOptions | None = None
+    ) -> HostSession:
+        """See `isotherm.engines.engine.Session`."""
+        return HostSession(self.engine, problem, options or self.options, self._operator_of)
+
+    def close(self) -> None:
+        """Give back what is held."""
+        self._closed = True
+        self._methods.clear()
+        self._changes = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _InUse:
+    """While a session works: for one thread only, and not once it is closed."""
+
+    def __init__(self, session: HostSession) -> None:
+        self._session = session
+
+    def __enter__(self) -> None:
+        if self._session._closed:
+            raise SessionError("the session is closed: prepare the problem again")
+        if not self._session._lock.acquire(blocking=False):
+            raise SessionError("the session is at work in another thread: prepare one for each")
+
+    def __exit__(self, *_: object) -> None:
+        for method in self._session._methods.values():
+            method.rest()
+        self._session._lock.release()
+
+
+def checked(warm: Warm, problem: DirichletProblem) -> Warm:
+    """The same in the shapes of the problem."""
+    T, shape = warm.temperatures, (problem.graph.n_nodes, problem.n_columns)
+    if T.dtype.kind not in "biuf" or T.size != math.prod(shape) or len(T) != shape[0]:
+        raise ParameterError(
+            f"temperatures to start from must be numbers of shape {shape}, got {T.dtype} of "
+            f"shape {T.shape}"
+        )
+    return warm._replace(temperatures=T.reshape(shape))
+
+
+def shortfall(found: Attempt, solver: Solver, tol: float) -> str:
+    """What a solve that did not converge has reached, and what could be done about it."""
+    if math.isinf(found.certificate.bound):
+        least, greatest = COVERED
+        return (
+            f"nothing is proven of these temperatures ({solver.name}): degrees and values must be "
+            f"within {least:.0e} and {greatest:.0e}, which is what the proof covers; scale the "
+            "weights or the values"
+        )
+    if found.out_of_steps:
+        advice = "raise the solver's max_iter, choose another solver or loosen tol"
+    elif solver.name == Elimination.name:
+        advice = "float64 can prove no more: loosen tol"
+    else:
+        advice = (
+            "float64 can prove no more: loosen tol, or choose solver='elimination' if the "
+            "weights are very far apart"
+        )
+    return (
+        f"{solver.name} stopped at step {found.steps}: temperatures are proven to "
+        f"{found.certificate.bound:.1e} only, not to tol = {tol:.1e}; {advice}"
+    )

@@ -1,0 +1,147 @@
+"""The matrix of a Dirichlet problem: what solvers use of it, and the reference in SciPy.
+
+Arrays of temperatures have one row per node of the graph, also those held: a residual is then one
+product with the adjacency matrix, and nothing needs to be cut out of it or put together again.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from isotherm.rounding import UNIT_ROUNDOFF
+from isotherm.solvers.imbalance import imbalance
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers.imbalance import Imbalance
+    from isotherm.solvers.method import Method, Solver
+
+    Numbers = NDArray[np.floating]
+    # Heat put in at some nodes: which, and a row for each.
+    Sources = tuple[NDArray[np.intp], NDArray[np.float64]]
+
+WIDEST_RANGE = 1e6  # of degrees whose roots still measure residuals well
+USUAL_EXIT_TIME = 30.0  # h in units of the least degree, unless the graph is hard
+
+
+class Operator(Protocol):
+    """The matrix ``M = (1 + τ) D_F + diag(a) − A_FF`` of one problem.
+
+    Attributes
+    ----------
+    problem : DirichletProblem
+        Whose matrix it is; what the seeds are held at does not matter.
+    """
+
+    problem: DirichletProblem
+
+    @property
+    def gauge(self) -> NDArray[np.float64]:
+        """The unit w in which the residual of each node is measured; see the function `gauge`."""
+        ...
+
+    @property
+    def diagonal(self) -> NDArray[np.float64]:
+        """The diagonal of M at free nodes, 1 elsewhere; shape (n, 1)."""
+        ...
+
+    def apply(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Product M P at free nodes, 0 elsewhere; P, of shape (n, k), is 0 there too."""
+        ...
+
+    def residual(
+        self, X: NDArray[np.float64], sources: Sources | None = None
+    ) -> NDArray[np.float64]:
+        """Heat that flows into free nodes, with what is put in, less what is lost; 0 elsewhere."""
+        ...
+
+    def level(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Size of a residual, ``max_i |R_ik| / w_i`` for each column k."""
+        ...
+
+    def imbalance(self, problem: DirichletProblem, X: Numbers, h: NDArray[np.float64]) -> Imbalance:
+        """The numbers that prove X, of shape (n, k), by the exit times h, of shape (n,)."""
+        ...
+
+    def method(self, solver: Solver) -> Method:
+        """How a solver is run on this matrix."""
+        ...
+
+
+class ReferenceOperator:
+    """See `Operator`; in float64, by `scipy.sparse`.
+
+    Parameters
+    ----------
+    problem : DirichletProblem
+    tol : float
+        To which it is to be solved.
+    """
+
+    def __init__(self, problem: DirichletProblem, tol: float) -> None:
+        self.problem = problem
+        self._tol = tol
+
+    @cached_property
+    def gauge(self) -> NDArray[np.float64]:
+        return gauge(self.problem, self._tol)
+
+    @cached_property
+    def _held(self) -> NDArray[np.bool_]:
+        return ~self.problem.is_free
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.float64]:
+        whole = (1.0 + self.problem.leak) * self.problem.graph.degrees + self.problem.tie_weights
+        whole[self._held] = 1.0
+        return np.asarray(whole[:, np.newaxis])
+
+    def apply(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+        product: NDArray[np.float64] = self.diagonal * P
+        product -= self.problem.graph.adjacency @ P
+        product[self._held] = 0.0
+        return product
+
+    def residual(
+        self, X: NDArray[np.float64], sources: Sources | None = None
+    ) -> NDArray[np.float64]:
+        R = -self.apply(X)
+        if sources is not None:
+            nodes, rows = sources
+            R[nodes] += rows
+        return R
+
+    def level(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray((np.abs(R) / self.gauge[:, np.newaxis]).max(axis=0, initial=0.0))
+
+    def imbalance(self, problem: DirichletProblem, X: Numbers, h: NDArray[np.float64]) -> Imbalance:
+        return imbalance(problem, X, h)
+
+    def method(self, solver: Solver) -> Method:
+        return solver.bind(self)
+
+
+def root_measures(problem: DirichletProblem, tol: float) -> bool:
+    """Whether residuals are measured by the roots of degrees rather than by the degrees.
+
+    Conjugate gradients make ``|r| / √d`` small, so that measured by it a certificate is met
+    sooner where degrees differ: by 3 times on an R-MAT graph. But rounding at hubs counts for
+    more: not with degrees of very different sizes, nor close to the limits of float64.
+    """
+    least, most = problem.degree_range
+    terms = problem.graph.rows.longest + 8
+    rounding = 4 * UNIT_ROUNDOFF * terms * np.sqrt(most / min(least, 1e300))
+    return bool(most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol)
+
+
+def gauge(problem: DirichletProblem, tol: float) -> NDArray[np.float64]:
+    """The unit w of residuals at each node: √d or d at free nodes, ties included; 1 at others."""
+    degrees = problem.capacities
+    w = np.sqrt(degrees) if root_measures(problem, tol) else degrees.copy()
+    w[~problem.is_free] = 1.0
+    return w

@@ -1,0 +1,67 @@
+"""How a problem is to be solved, and what a solve may be asked on its way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from isotherm.compiled import n_threads
+from isotherm.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.solvers.certificate import Certificate
+    from isotherm.solvers.method import Solver
+
+# Called after each step with its number and the error that is still likely; what it raises ends
+# the solve. It is how a progress bar, Ctrl-C in a notebook and a cancelled request all work.
+Progress: TypeAlias = Callable[[int, float], None]
+
+# Looks at temperatures and their certificate and says how many times too large the errors still
+# are for the purpose at hand; at most 1 ends the solve there.
+Stop: TypeAlias = "Callable[[NDArray[Any], Certificate], float]"
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """What is asked of a solve.
+
+    Parameters
+    ----------
+    tol : float
+        ``|T − T*| ≤ tol`` at every node, proven.
+    solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
+        Objects have what is theirs alone, such as ``ConjugateGradient(max_iter=100)``.
+    threads : int or None
+        By default ``OMP_NUM_THREADS`` if set, else one per processor. The answer does not depend
+        on it.
+
+    Raises
+    ------
+    ParameterError
+        If `tol` is not a number above 0, or `threads` not a whole number from 1 to 1024.
+    """
+
+    tol: float = 1e-6
+    solver: str | Solver = "auto"
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tol, Real) or isinstance(self.tol, bool):
+            raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
+        if not 0 < self.tol < math.inf:
+            raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
+        object.__setattr__(self, "tol", float(self.tol))
+        n_threads(self.threads)
+
+    def with_tol(self, tol: float) -> SolveOptions:
+        """The same to another tolerance."""
+        return replace(self, tol=tol)
+
+    def at_best(self, tol: float) -> SolveOptions:
+        """The same to a tolerance no tighter than `tol`."""
+        return replace(self, tol=max(self.tol, tol))
