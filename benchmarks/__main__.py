@@ -18,6 +18,7 @@ CLAIMS = [
     "auto_is_never_quadratic",
     "a_fit_is_mostly_solving",
     "a_refit_starts_warm",
+    "an_update_costs_one_column",
     "memory_stays_within_six_arrays",
     "reading_is_fast",
     "estimates_hold",

@@ -5,6 +5,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from dense_engine import DenseEngine
 from isotherm import (
     ConjugateGradient,
     Direct,
@@ -23,7 +24,13 @@ from isotherm.solvers.cg import PlainConjugateGradient
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import dense_temperatures, grid, random_graph
 
-TABLE = [(solver, engine) for solver in ["auto", *SOLVERS] for engine in ["auto", *ENGINES]]
+# The last is not one of the package: an engine needs no more than is written there.
+EVERY_ENGINE = ["auto", *ENGINES, DenseEngine()]
+TABLE = [
+    pytest.param(solver, engine, id=f"{solver}-{getattr(engine, 'name', engine)}")
+    for solver in ["auto", *SOLVERS]
+    for engine in EVERY_ENGINE
+]
 every_pair = pytest.mark.parametrize(("solver", "engine"), TABLE)
 
 

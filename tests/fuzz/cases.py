@@ -113,12 +113,16 @@ class Case:
 
     def classifier(self, graph: Graph) -> DirichletClassifier:
         """The classifier, fitted; twice, if there is something before."""
-        names = ("leak", "tol", "stop", "solver", "engine", "unreached")
-        options = {name: getattr(self, name) for name in names}
-        model = DirichletClassifier(self.decision, warm_start=self.before is not None, **options)
+        model = self.unfitted()
         if self.before is not None:
             model.fit(graph, self.labels(self.before), self.confidences())
         return model.fit(graph, self.labels(), self.confidences())
+
+    def unfitted(self) -> DirichletClassifier:
+        """The classifier as it is made."""
+        names = ("leak", "tol", "stop", "solver", "engine", "unreached")
+        options = {name: getattr(self, name) for name in names}
+        return DirichletClassifier(self.decision, warm_start=self.before is not None, **options)
 
     def refusal(self) -> str | None:
         """Why isotherm may refuse the case, if it may."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from isotherm.errors import IsothermError
 
-from .claims import Failure, label_sets, labels, real_values, temperatures
+from .claims import Failure, label_sets, labels, real_values, temperatures, updates
 from .invariance_claims import renumbering, threads
 from .trust_claims import explanations, leave_one_out
 
@@ -27,6 +27,7 @@ CLAIMS: dict[str, Claim] = {
         labels,
         label_sets,
         real_values,
+        updates,
         leave_one_out,
         explanations,
         threads,

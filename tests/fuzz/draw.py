@@ -19,8 +19,9 @@ from .cases import Case
 from .graphs import few_edges, many_edges, weights
 
 CLAIMS = {
-    "temperatures": 41,
-    "labels": 26,
+    "temperatures": 37,
+    "labels": 22,
+    "updates": 8,
     "label_sets": 6,
     "real_values": 5,
     "leave_one_out": 5,
@@ -120,7 +121,7 @@ def _options(rng: np.random.Generator, claim: str, n: int, *, mild: bool) -> dic
     }
     if options["engine"] == "scipy" and isinstance(options["solver"], ConjugateGradient):
         options["solver"] = replace(options["solver"], preconditioner="diagonal")
-    if claim not in ("labels", "renumbering"):
+    if claim not in ("labels", "updates", "renumbering"):
         del options["stop"]
     if claim in ("temperatures", "threads", "real_values"):
         del options["decision"]

@@ -155,7 +155,8 @@ class Changes:
         same = np.array_equal(problem.is_unreached, base.is_unreached)
         few = len(known) <= min(MOST_COLUMNS, ROOM // n)
         proven = np.isfinite(self._solution.certificate.bound)
-        return bool(same and few and proven and not tied and base.n_free > 0)
+        some_free = base.n_free > 0 and problem.n_free > 0
+        return bool(same and few and proven and not tied and some_free)
 
     def _anew(
         self,
