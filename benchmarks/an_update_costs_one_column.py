@@ -72,7 +72,8 @@ def race(result, name, graph, truth, known):
         update_steps=max(steps),
         proven_error=proven,
     )
-    result.check(f"an update takes {ratio:.2f} ≤ {MOST[name]} of a fit on {name}", ratio <= MOST[name])
+    most = MOST[name]
+    result.check(f"an update takes {ratio:.2f} ≤ {most} of a fit on {name}", ratio <= most)
     result.check(f"and is proven on {name}", proven <= TOL)
     same = bool((model.labels_ == again.labels_)[both].all())
     result.check(f"with the certified labels of fitting again on {name}", same)
