@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.graph import Graph
-from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +31,8 @@ def karate() -> Labelled:
 
 def debian() -> Labelled:
     """Debian's packages, by section; made by ``scripts/debian_packages.py``."""
-    packed = Packed.from_bytes((FOLDER / "debian.npz").read_bytes())
-    return packed.graph(), packed.label_array()
+    found = LabelledGraph.from_bytes((FOLDER / "debian.npz").read_bytes())
+    return found.graph(), found.label_array()
 
 
 # How each is loaded, and its file.

@@ -16,7 +16,7 @@ from isotherm.graph.texts import TextNumbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.read.parse import Batch
+    from isotherm.read.table import Batch
 
 
 class EdgeList:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from isotherm.datasets.formats.archives import MOST_BYTES
+from isotherm.datasets.formats.unpickle import load_array
 from isotherm.errors import DatasetError
-from isotherm.read.archives import MOST_BYTES
-from isotherm.read.unpickle import load_array
 
 if TYPE_CHECKING:
     from collections.abc import Collection

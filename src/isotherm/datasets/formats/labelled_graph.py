@@ -1,4 +1,4 @@
-"""Packed: a graph with labels as the arrays of one file, and their checks.
+"""A graph with labels as the arrays of one file, and their checks.
 
 The format of the cache and of the bundled file: a ``.npz`` with
 
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from isotherm.datasets.formats.archives import MOST_BYTES
+from isotherm.datasets.formats.arrays import check_pointers, read_npz, write_npz
 from isotherm.errors import DatasetError
 from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN, decode_labels
-from isotherm.read.archives import MOST_BYTES
-from isotherm.read.arrays import check_pointers, read_npz, write_npz
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ _OPTIONAL = ("names", "label_names")
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class LabelledGraph:
     """A graph with labels, as arrays that agree with each other.
 
     Attributes
@@ -80,8 +80,9 @@ class Packed:
         target: NDArray[np.int64],
         *,
         labels: NDArray[np.int64],
-        **names: Any,
-    ) -> Packed:
+        names: NDArray[np.str_] | None = None,
+        label_names: NDArray[np.str_] | None = None,
+    ) -> LabelledGraph:
         """From the two ends of each edge, in any direction, more than once or not.
 
         Raises
@@ -91,7 +92,8 @@ class Packed:
 
         Examples
         --------
-        >>> pair = Packed.from_edges(2, np.array([0]), np.array([1]), labels=np.array([0, 1]))
+        >>> zero, one = np.array([0]), np.array([1])
+        >>> pair = LabelledGraph.from_edges(2, zero, one, labels=np.array([0, 1]))
         >>> pair.adjacency.toarray().tolist()
         [[0.0, 1.0], [1.0, 0.0]]
         """
@@ -102,10 +104,10 @@ class Packed:
             raise DatasetError(f"an edge leads outside the nodes 0 … {n_nodes - 1}")
         whole = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(n_nodes, n_nodes)).tocsr()
         whole.data[:] = 1.0
-        return cls(whole, labels, **names)
+        return cls(whole, labels, names, label_names)
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, most: int = MOST_BYTES) -> Packed:
+    def from_bytes(cls, data: bytes, *, most: int = MOST_BYTES) -> LabelledGraph:
         """From the contents of a file, which may unpack to `most` bytes.
 
         Raises

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from isotherm.datasets.formats.archives import MOST_BYTES
 from isotherm.errors import DatasetError
-from isotherm.read.archives import MOST_BYTES
 
 _TYPE_CODE = re.compile(r"[biuf][1248]|O8?")
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.datasets.formats.archives import tar_members
+from isotherm.datasets.formats.arrays import read_npy, read_sparse
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.errors import DatasetError
 from isotherm.labels import UNKNOWN
-from isotherm.read.archives import tar_members
-from isotherm.read.arrays import read_npy, read_sparse
-from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ _NEEDED = ("adjacency.npz", "labels.npy")
 _OPTIONAL = ("names.npy", "names_labels.npy")
 
 
-def read(files: Mapping[str, bytes]) -> Packed:
+def read(files: Mapping[str, bytes]) -> LabelledGraph:
     """The graph of one archive; edges lose their direction and weight.
 
     Raises
@@ -43,7 +43,7 @@ def read(files: Mapping[str, bytes]) -> Packed:
         raise DatasetError(f"{archive}, adjacency.npz: {error}") from None
     arrays = {name: _array(archive, name, members) for name in members if name.endswith(".npy")}
     labels, label_names = _numbered(arrays["labels.npy"], arrays.get("names_labels.npy"))
-    return Packed.from_edges(
+    return LabelledGraph.from_edges(
         n, source, target,
         labels=labels, names=arrays.get("names.npy"), label_names=label_names,
     )  # fmt: skip
