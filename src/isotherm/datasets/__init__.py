@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isotherm.datasets.bundled import BUNDLED, FOLDER
 from isotherm.datasets.cache import RAW, VARIABLE, Cache, find_cache
@@ -20,9 +20,8 @@ from isotherm.errors import DatasetError, ParameterError
 if TYPE_CHECKING:
     import os
 
-    from numpy.typing import NDArray
-
     from isotherm.datasets.download import Progress
+    from isotherm.datasets.formats.arrays import Array
     from isotherm.graph import Graph
 
     Folder = str | os.PathLike[str] | None
@@ -44,7 +43,7 @@ class Dataset:
 
     name: str
     graph: Graph
-    labels: NDArray[Any]
+    labels: Array
     source: str
 
 

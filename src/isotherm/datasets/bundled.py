@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from isotherm.graph import Graph
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from isotherm.datasets.formats.arrays import Array
 
-    Labelled = tuple[Graph, NDArray[Any]]
+    Labelled = tuple[Graph, Array]
 
 FOLDER = files("isotherm") / "data"
 

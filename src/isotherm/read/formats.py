@@ -196,88 +196,49 @@ def matches(pattern: bytes) -> Recogniser:
     return lambda head, _: bool(expression.match(head.lstrip(codecs.BOM_UTF8).lstrip()))
 
 
+def _is_pickle(head: bytes, ending: str) -> bool:
+    named_so = ending in (".pkl", ".pickle", ".gpickle", ".p")
+    return named_so or (head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05")
+
+
 _GML = rb"(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\["
-_PICKLES = (".pkl", ".pickle", ".gpickle", ".p")
+
+_PICKLE = (
+    "a pickle, which can run any program when it is opened, so isotherm does not open it. Where "
+    "you trust it, load it in Python and pass the graph to Graph.from_networkx or "
+    "Graph.from_igraph, or write it as GraphML or a list of edges"
+)
+_HDF5 = "an HDF5 file, which isotherm does not read; try Parquet or CSV"
+_WRITERS = "table_writers"
+_CSV = Output("CSV", (".csv",), Later(_WRITERS, "write_csv"), has_formulas=True)
+_TSV = Output("TSV", (".tsv",), Later(_WRITERS, "write_tsv"), has_formulas=True)
+_LINES = Output("JSON lines", (".jsonl", ".ndjson"), Later(_WRITERS, "write_json_lines"))
+_PARQUET = Output("Parquet", (".parquet", ".pq"), Later(_WRITERS, "write_parquet"), is_text=False)
 
 # In the order of the help. The last that recognises a file has it: text, the first, takes the rest.
+# fmt: off
 FORMATS = [
-    Format(
-        "text",
-        recognised=lambda *_: True,
-        open_table=Later("read.text_table", "TextTable"),
-        outputs=(
-            Output("CSV", (".csv",), Later("table_writers", "write_csv"), has_formulas=True),
-            Output("TSV", (".tsv",), Later("table_writers", "write_tsv"), has_formulas=True),
-        ),
-        listed_as=("CSV", "TSV", "text"),
-    ),
-    Format(
-        "pickle",
-        recognised=lambda head, ending: (
-            (head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05") or ending in _PICKLES
-        ),
-        refused="a pickle, which can run any program when it is opened, so isotherm does not open "
-        "it. Where you trust it, load it in Python and pass the graph to Graph.from_networkx or "
-        "Graph.from_igraph, or write it as GraphML or a list of edges",
-    ),
-    Format(
-        "HDF5",
-        recognised=begins(b"\x89HDF"),
-        refused="an HDF5 file, which isotherm does not read; try Parquet or CSV",
-    ),
-    Format(
-        "Parquet",
-        recognised=begins(b"PAR1"),
-        open_table=Later("read.arrow_table", "open_parquet"),
-        outputs=(
-            Output(
-                "Parquet",
-                (".parquet", ".pq"),
-                Later("table_writers", "write_parquet"),
-                is_text=False,
-            ),
-        ),
-    ),
-    Format(
-        "Arrow",
-        recognised=begins(b"ARROW1", b"FEA1"),
-        open_table=Later("read.arrow_table", "open_arrow"),
-    ),
-    Format(
-        "Arrow stream",
-        recognised=begins(b"\xff\xff\xff\xff"),
-        open_table=Later("read.arrow_table", "open_arrow_stream"),
-        listed_as=(),
-    ),
-    Format(
-        "MatrixMarket",
-        recognised=begins(b"%%MatrixMarket"),
-        read_graph=Later("read.matrix_market", "read_graph"),
-    ),
-    Format(
-        "npz",
-        recognised=begins(b"PK\x03\x04"),
-        read_graph=Later("read.npz", "read_graph"),
-        read_labels=Later("read.npz", "read_labels"),
-    ),
-    Format(
-        "GraphML",
-        recognised=matches(rb"<"),
-        read_graph=Later("read.graph_files.graphml", "read_graph"),
-        read_labels=Later("read.graph_files.graphml", "read_labels"),
-    ),
-    Format(
-        "GML",
-        recognised=matches(_GML),
-        read_graph=Later("read.graph_files.gml", "read_graph"),
-        read_labels=Later("read.graph_files.gml", "read_labels"),
-    ),
-    Format(
-        "JSON",
-        recognised=matches(rb"[{\[]"),
-        read_labels=Later("read.json_labels", "read_labels"),
-        outputs=(
-            Output("JSON lines", (".jsonl", ".ndjson"), Later("table_writers", "write_json_lines")),
-        ),
-    ),
+    Format("text", lambda *_: True, Later("read.text_table", "TextTable"),
+           outputs=(_CSV, _TSV), listed_as=("CSV", "TSV", "text")),
+    Format("pickle", _is_pickle, refused=_PICKLE),
+    Format("HDF5", begins(b"\x89HDF"), refused=_HDF5),
+    Format("Parquet", begins(b"PAR1"), Later("read.arrow_table", "open_parquet"),
+           outputs=(_PARQUET,)),
+    Format("Arrow", begins(b"ARROW1", b"FEA1"), Later("read.arrow_table", "open_arrow")),
+    Format("Arrow stream", begins(b"\xff\xff\xff\xff"),
+           Later("read.arrow_table", "open_arrow_stream"), listed_as=()),
+    Format("MatrixMarket", begins(b"%%MatrixMarket"),
+           read_graph=Later("read.matrix_market", "read_graph")),
+    Format("npz", begins(b"PK\x03\x04"),
+           read_graph=Later("read.npz", "read_graph"),
+           read_labels=Later("read.npz", "read_labels")),
+    Format("GraphML", matches(rb"<"),
+           read_graph=Later("read.graph_files.graphml", "read_graph"),
+           read_labels=Later("read.graph_files.graphml", "read_labels")),
+    Format("GML", matches(_GML),
+           read_graph=Later("read.graph_files.gml", "read_graph"),
+           read_labels=Later("read.graph_files.gml", "read_labels")),
+    Format("JSON", matches(rb"[{\[]"),
+           read_labels=Later("read.json_labels", "read_labels"), outputs=(_LINES,)),
 ]
+# fmt: on

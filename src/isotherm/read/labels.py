@@ -12,12 +12,11 @@ from isotherm.errors import LabelError, UnknownNode
 from isotherm.read.similar_ids import advice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
     from isotherm.read.report import ReadReport
+    from isotherm.read.table import LabelRows
 
 SHOWN = 5
 ODD = ("NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-1", "?")  # may mean: unknown
@@ -31,23 +30,19 @@ class LabelList:
         self._labels: list[pa.Array] = []
         self._weights: list[NDArray[np.float64]] = []
 
-    def add(
-        self,
-        nodes: Sequence[str] | pa.Array,
-        labels: Sequence[str | None] | pa.Array,
-        weights: Sequence[float] | NDArray[np.float64] | None = None,
-    ) -> None:
+    def add(self, rows: LabelRows) -> None:
         """Take in some rows."""
         nodes, labels = (
             column.cast(pa.large_string())
             if isinstance(column, pa.Array)
             else pa.array(column, pa.large_string())
-            for column in (nodes, labels)
+            for column in (rows.nodes, rows.labels)
         )
         known = pc.fill_null(pc.greater(pc.binary_length(labels), 0), False)
-        if weights is not None:
-            known = pc.and_(known, pa.array(np.asarray(weights) > 0))
-            self._weights.append(np.asarray(weights)[known.to_numpy(zero_copy_only=False)])
+        if rows.weights is not None:
+            weights = np.asarray(rows.weights)
+            known = pc.and_(known, pa.array(weights > 0))
+            self._weights.append(weights[known.to_numpy(zero_copy_only=False)])
         self._nodes.append(nodes.filter(known))
         self._labels.append(labels.filter(known))
 

@@ -16,6 +16,7 @@ from isotherm.read.options import TextOptions
 from isotherm.read.report import ReadReport
 from isotherm.read.similar_ids import note_similar_ids
 from isotherm.read.source import open_source
+from isotherm.read.table import LabelRows
 
 if TYPE_CHECKING:
     import os
@@ -116,13 +117,13 @@ def gather_labels(
     with open_source(path, options.unpacking) as source:
         report = ReadReport(source.name, source.format.name)
         if source.format.read_labels is not None:
-            labels.add(*source.format.read_labels(source, columns, report))
+            labels.add(source.format.read_labels(source, columns, report))
         elif source.format.open_table is not None:
             table = source.format.open_table(source, options, list(columns.values()))
             chosen = choose_label_columns(table.layout, columns, source.name)
             _report_columns(table, chosen, report)
             for batch in table.batches(chosen, report, error=LabelError, empty=True):
-                labels.add(*batch)
+                labels.add(LabelRows(*batch))
         else:
             raise LabelError(f"{_is_a(source)} labels are read from {label_formats()}")
     return labels, report

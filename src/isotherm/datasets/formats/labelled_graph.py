@@ -11,7 +11,7 @@ The format of the cache and of the bundled file: a ``.npz`` with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,8 @@ from isotherm.labels import UNKNOWN, decode_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from isotherm.datasets.formats.arrays import Array
 
 _NEEDED = ("indptr", "indices", "labels")
 _OPTIONAL = ("names", "label_names")
@@ -50,8 +52,8 @@ class LabelledGraph:
 
     adjacency: sparse.csr_array
     labels: NDArray[np.int64]
-    names: NDArray[np.str_] | None = None
-    label_names: NDArray[np.str_] | None = None
+    names: Array | None = None
+    label_names: Array | None = None
 
     def __post_init__(self) -> None:
         n = self.adjacency.shape[0]
@@ -80,8 +82,8 @@ class LabelledGraph:
         target: NDArray[np.int64],
         *,
         labels: NDArray[np.int64],
-        names: NDArray[np.str_] | None = None,
-        label_names: NDArray[np.str_] | None = None,
+        names: Array | None = None,
+        label_names: Array | None = None,
     ) -> LabelledGraph:
         """From the two ends of each edge, in any direction, more than once or not.
 
@@ -145,7 +147,7 @@ class LabelledGraph:
             return Graph.from_matrix(self.adjacency)
         return Graph.from_matrix(self.adjacency, nodes=self.names)
 
-    def label_array(self) -> NDArray[Any]:
+    def label_array(self) -> Array:
         """The labels by name, where classes have names and all differ; else their numbers."""
         classes = self.label_names
         if classes is None or len(np.unique(classes)) != len(classes):
@@ -153,12 +155,12 @@ class LabelledGraph:
         return decode_labels(self.labels, classes)
 
 
-def _check_strings(key: str, array: NDArray[Any]) -> None:
+def _check_strings(key: str, array: Array) -> None:
     if array.ndim != 1 or array.dtype.kind != "U":
         raise DatasetError(f"{key!r} must be strings, not {array.dtype} of shape {array.shape}")
 
 
-def _checked_matrix(indptr: NDArray[Any], indices: NDArray[Any]) -> sparse.csr_array:
+def _checked_matrix(indptr: Array, indices: Array) -> sparse.csr_array:
     """The adjacency matrix, if the two arrays are one."""
     n = len(indptr) - 1
     start = check_pointers(indptr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from isotherm.datasets.formats.arrays import Array
 
 _NEEDED = ("adjacency.npz", "labels.npy")
 _OPTIONAL = ("names.npy", "names_labels.npy")
@@ -49,16 +51,14 @@ def read(files: Mapping[str, bytes]) -> LabelledGraph:
     )  # fmt: skip
 
 
-def _array(archive: str, name: str, members: Mapping[str, bytes]) -> NDArray[Any]:
+def _array(archive: str, name: str, members: Mapping[str, bytes]) -> Array:
     try:
         return read_npy(members[name], objects=True)
     except DatasetError as error:
         raise DatasetError(f"{archive}, {name}: {error}") from None
 
 
-def _numbered(
-    labels: NDArray[Any], label_names: NDArray[Any] | None
-) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+def _numbered(labels: Array, label_names: Array | None) -> tuple[NDArray[np.int64], Array | None]:
     """Class numbers and the names of classes, from labels that are numbers or strings."""
     if labels.dtype.kind == "U":
         classes, numbers = np.unique(labels, return_inverse=True)

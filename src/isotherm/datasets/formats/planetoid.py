@@ -7,7 +7,7 @@ nodes these are, in the order of ``ty``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+T = TypeVar("T")
 PARTS = ("graph", "ally", "ty", "test.index")
 
 
@@ -71,7 +72,7 @@ def read_citeseer(files: Mapping[str, bytes]) -> LabelledGraph:
     return LabelledGraph.from_edges(len(nodes), source, target, labels=whole.labels[nodes])
 
 
-def _named(name: str, read_file: Callable[[bytes], Any], files: Mapping[str, bytes]) -> Any:
+def _named(name: str, read_file: Callable[[bytes], T], files: Mapping[str, bytes]) -> T:
     try:
         return read_file(files[name])
     except DatasetError as error:
