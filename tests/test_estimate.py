@@ -1,7 +1,9 @@
 """Estimates: counted where a file is small, close where it is sampled, true to what happens."""
 
+import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -49,6 +51,17 @@ def test_a_packed_file_is_estimated_from_its_beginning(tmp_path):
     part = count_edges(str(packed), {}, TextOptions(), small=1_000_000)
     assert part.rows == pytest.approx(200_000, rel=0.15)
     assert part.nodes == pytest.approx(20_000, rel=0.25)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_what_comes_through_a_pipe_is_read_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]"
+    writer = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+    writer.start()
+    counts = count_edges(str(pipe), {}, TextOptions())
+    assert (counts.rows, counts.nodes, counts.exact) == (1, 2, True)
 
 
 def test_more_of_anything_takes_more_memory(tmp_path):

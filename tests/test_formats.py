@@ -1,6 +1,7 @@
 """The table of formats: all that is known of a format is in its entry."""
 
 import ast
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -24,6 +25,7 @@ from isotherm.read import formats
 from isotherm.read.arrow_table import ArrowTable
 from isotherm.read.formats import Format, Later, Output
 from isotherm.read.options import TextOptions
+from test_architecture import ORDER
 
 ROOT = Path(isotherm.__file__).parent
 
@@ -100,7 +102,7 @@ def test_the_help_lists_a_new_format():
     )
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False,
-        env={"COLUMNS": "300", "NO_COLOR": "1"},
+        env=os.environ | {"COLUMNS": "300", "NO_COLOR": "1"},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     assert f"The graph: {formats.edge_formats().replace(' or ', ', ')} or Stars" in run.stdout
@@ -133,7 +135,16 @@ def test_every_function_that_the_table_names_is_there():
     ]
     assert len(named) > 10
     for later in named:
+        home = later.module.split(".")[0]  # an import, too, and so of a module above
+        assert ORDER.index(home) <= ORDER.index("read")
         assert callable(getattr(import_module(f"isotherm.{later.module}"), later.name))
+
+
+def test_the_page_of_formats_has_them_all():
+    page = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
+    for entry in formats.FORMATS:
+        assert all(name in page for name in entry.names if entry.has_edges or entry.has_labels)
+        assert all(f"`{output.endings[0]}`" in page for output in entry.outputs)
 
 
 def test_each_name_and_ending_stands_for_one_format():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import CliRun
 from isotherm import load_dataset
 from isotherm.datasets import catalogue, fetch_dataset
 from isotherm.datasets.formats.labelled_graph import LabelledGraph
@@ -83,7 +84,7 @@ def test_a_file_put_there_by_hand_must_be_the_one_known(site, home, monkeypatch)
     assert site.asked == []
 
 
-def test_what_is_known_beforehand_is_said():
+def test_what_is_known_beforehand_is_said(tmp_path):
     known = {name for name in FROM_NETWORK if "isotherm knows" in catalogue.KNOWN[name].check}
     assert known == {"cora", "citeseer", "pubmed", "email"}
     for name in known:
@@ -93,6 +94,9 @@ def test_what_is_known_beforehand_is_said():
     assert first.startswith("on first use: the checksum of the first download is kept")
     page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
     assert first in " ".join(page.split())
+    run = CliRun(tmp_path)
+    assert f"checked {first}" in run("datasets", "info", "polblogs").stdout
+    assert "checked by checksums that isotherm knows" in run("datasets", "info", "cora").stdout
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"email.npz": 3}', "\xff"])
