@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.read.packed import Packed
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,7 +63,7 @@ def dependencies(package: dict[str, str]) -> Iterator[str]:
                 yield name.group()
 
 
-def make(lines: Iterable[str]) -> Packed:
+def make(lines: Iterable[str]) -> LabelledGraph:
     """The graph of a package index."""
     sections: dict[str, str] = {}
     pairs: list[tuple[str, str]] = []
@@ -76,7 +76,7 @@ def make(lines: Iterable[str]) -> Packed:
     ends = [(position[a], position[b]) for a, b in pairs if b in position and a != b]
     source, target = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     classes, labels = np.unique([sections[name] for name in names], return_inverse=True)
-    return Packed.from_edges(
+    return LabelledGraph.from_edges(
         len(names), source, target,
         labels=labels.astype(np.int64), names=np.array(names), label_names=classes,
     )  # fmt: skip

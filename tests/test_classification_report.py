@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from isotherm import BlockModel, DirichletClassifier, Graph, load_dataset
-from isotherm.read.record import Reading
+from isotherm.read.report import ReadReport
 from isotherm.report import charts
 from isotherm.report.classification import Run, classification_page
 from isotherm.report.drawing import MOST_NEIGHBOURS, edges_among, neighbourhood, positions
@@ -71,8 +71,10 @@ def run_of(graph, labels, *, name="edges.csv", n_rows=None, **options):
     return Run(
         model,
         graph,
-        Reading(name, "CSV", ("source", "target"), n_rows, 1, ["line 3: one column"], ["A note."]),
-        Reading("labels.csv", "CSV", ("node", "label"), int((model.status_ == "seed").sum())),
+        ReadReport(
+            name, "CSV", ("source", "target"), n_rows, 1, ["line 3: one column"], ["A note."]
+        ),
+        ReadReport("labels.csv", "CSV", ("node", "label"), int((model.status_ == "seed").sum())),
         inputs={name: "ab" * 32, "labels.csv": "cd" * 32},
         options={"decision": "centered", "tol": "1e-06"},
         command="isotherm classify edges.csv labels.csv",

@@ -1,7 +1,9 @@
 """Estimates: counted where a file is small, close where it is sampled, true to what happens."""
 
+import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,7 @@ import pytest
 from isotherm.estimate import count_edges, estimate_job, memory_of
 from isotherm.graph.texts import TextNumbers
 from isotherm.job import Job
-from isotherm.read.record import Said
+from isotherm.read.options import TextOptions
 
 
 def write_edges(folder, n, m, *, ordered=False):
@@ -31,9 +33,9 @@ def write_edges(folder, n, m, *, ordered=False):
 def test_a_large_file_is_estimated_from_pieces(tmp_path, name, ordered):
     edges = write_edges(tmp_path, 20_000, 200_000, ordered=ordered)
     n = len(np.unique(edges))
-    whole = count_edges(str(tmp_path / name), {}, Said())
+    whole = count_edges(str(tmp_path / name), {}, TextOptions())
     assert (whole.rows, whole.nodes, whole.exact) == (200_000, n, True)
-    part = count_edges(str(tmp_path / name), {}, Said(), small=600_000)
+    part = count_edges(str(tmp_path / name), {}, TextOptions(), small=600_000)
     assert not part.exact
     assert part.rows == pytest.approx(200_000, rel=0.05)
     assert part.nodes == pytest.approx(n, rel=0.25)
@@ -46,16 +48,27 @@ def test_a_packed_file_is_estimated_from_its_beginning(tmp_path):
     write_edges(tmp_path, 20_000, 200_000)
     packed = tmp_path / "edges.csv.gz"
     packed.write_bytes(gzip.compress((tmp_path / "edges.csv").read_bytes(), 1))
-    part = count_edges(str(packed), {}, Said(), small=1_000_000)
+    part = count_edges(str(packed), {}, TextOptions(), small=1_000_000)
     assert part.rows == pytest.approx(200_000, rel=0.15)
     assert part.nodes == pytest.approx(20_000, rel=0.25)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_what_comes_through_a_pipe_is_read_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]"
+    writer = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+    writer.start()
+    counts = count_edges(str(pipe), {}, TextOptions())
+    assert (counts.rows, counts.nodes, counts.exact) == (1, 2, True)
+
+
 def test_more_of_anything_takes_more_memory(tmp_path):
     write_edges(tmp_path, 1000, 5000)
-    counts = count_edges(str(tmp_path / "edges.csv"), {}, Said())
+    counts = count_edges(str(tmp_path / "edges.csv"), {}, TextOptions())
     assert memory_of(counts, 2) < memory_of(counts, 10) < memory_of(counts, 100)
-    more = count_edges(str(tmp_path / "edges.csv"), {}, Said())
+    more = count_edges(str(tmp_path / "edges.csv"), {}, TextOptions())
     more.rows *= 10
     assert memory_of(more, 2) > memory_of(counts, 2)
 

@@ -136,15 +136,15 @@ def test_a_read_only_folder_is_said_in_one_sentence(tmp_path, fitted):
 SLOW = """
 import sys, time
 sys.argv = ["isotherm", "classify", "edges.csv", "labels.csv", "-o", "new/out.csv"]
-import isotherm.write
+import isotherm.table_writers
 from isotherm.__main__ import main
 
-def linger(file, rows, kind, **_):
+def linger(file, rows):
     file.write(b"half")
     print("writing", flush=True)
     time.sleep(60)
 
-isotherm.write._write_text = linger
+isotherm.table_writers.write_csv = linger
 main()
 """
 

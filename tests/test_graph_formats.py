@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isotherm import GraphError
-from isotherm.read import gml, graphml, listed
+from isotherm.read.graph_files import contents, gml, graphml
 
 NAMES = ["ada", 'say "hi"', "R&D", "a<b>", "é ß 漢 🙂", "two\nlines", "[x]", "# 1", " ", "&amp;"]
 NODES = "<node id='a'/><node id='b'/>"
@@ -184,7 +184,7 @@ def test_a_weight_that_is_none_is_refused_by_edge_and_line(weight):
 
 
 def test_attributes_that_would_fill_the_square_of_the_file_are_refused(monkeypatch):
-    monkeypatch.setattr(listed, "ALWAYS_ALLOWED", 1000)
+    monkeypatch.setattr(contents, "ALWAYS_ALLOWED", 1000)
     own = " ".join(f"node [ id {i} a{i} 1 ]" for i in range(1000))
     assert "different attributes of nodes" in said(f"graph [ {own} ]")
     nodes = "".join(f"<node id='{i}'/>" for i in range(1000))

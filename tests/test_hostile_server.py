@@ -14,6 +14,7 @@ import pytest
 from isotherm import DatasetError, ParameterError, load_dataset
 from isotherm.datasets import catalogue, dataset_names, download, fetch_dataset
 from isotherm.datasets.download import fetch_file
+from site_files import forget_checksums
 
 pytest.importorskip("pooch")
 
@@ -54,6 +55,7 @@ def answer(monkeypatch):
         address = f"http://127.0.0.1:{server.server_address[1]}/"
         for base in catalogue.BASES:
             monkeypatch.setitem(catalogue.BASES, base, address)
+        forget_checksums(monkeypatch)
         for variable in ("NO_PROXY", "no_proxy"):
             monkeypatch.setenv(variable, "127.0.0.1")
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))

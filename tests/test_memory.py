@@ -20,7 +20,7 @@ from isotherm import (
     read_graph,
     solve_dirichlet,
 )
-from isotherm.read.packed import Packed
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
 
 MANY = 100_000
 
@@ -75,7 +75,9 @@ def test_a_small_fit_does_not_ask_how_much_is_free(monkeypatch):
 def test_the_command_names_the_column_even_of_a_data_set(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "free_memory", lambda: 300)
-    packed = Packed.from_edges(3, np.array([0, 1]), np.array([1, 2]), labels=np.array([0, -1, 1]))
+    packed = LabelledGraph.from_edges(
+        3, np.array([0, 1]), np.array([1, 2]), labels=np.array([0, -1, 1])
+    )
     path = tmp_path / "set.npz"
     path.write_bytes(packed.to_bytes())
     assert read_graph(path).n_nodes == 3

@@ -30,11 +30,11 @@ from isotherm import (
     read_labels,
 )
 from isotherm.read import source as source_module
-from isotherm.read import text as text_module
+from isotherm.read import text_table as text_module
 from isotherm.read.layout import find_layout
 from isotherm.read.load import load_graph
+from isotherm.read.options import TextOptions
 from isotherm.read.parse import Parser
-from isotherm.read.record import Said
 
 
 def written(folder, contents, name="edges.csv"):
@@ -443,7 +443,7 @@ def test_pickles_are_refused_with_advice(tmp_path):
         ("x.parquet", b"PAR1 not really", "damaged"),
         ("x.feather", b"ARROW1 not really", "damaged"),
         ("x.npz", b"PK\x03\x04 not really", "not a .npz"),
-        ("x.json", b'{"a": 1}', "is JSON"),
+        ("x.json", b'{"a": 1}', "is a JSON file; a graph is read from CSV"),
     ],
 )
 def test_what_is_no_graph_is_refused(tmp_path, name, contents, said):
@@ -675,6 +675,6 @@ def test_any_file_is_a_graph_and_labels_or_an_error_of_ours(tmp_path):
 
 
 def test_what_is_said_of_a_file_is_checked():
-    assert Said().on_error == "raise"
+    assert TextOptions().on_error == "raise"
     with pytest.raises(ParameterError):
-        Said(encoding="base64")
+        TextOptions(encoding="base64")

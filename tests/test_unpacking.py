@@ -114,7 +114,7 @@ def test_a_parquet_file_is_bound_by_what_it_says_and_by_what_it_does(tmp_path, l
     table = pa.table({"source": [word] * 20_000, "target": [word + "y"] * 20_000})
     pq.write_table(table, path, compression="zstd", use_dictionary=limit == "count")
     if limit == "promise":
-        monkeypatch.setattr("isotherm.read.tables._parts", lambda *_: pytest.fail("unpacked"))
+        monkeypatch.setattr("isotherm.read.arrow_table._parts", lambda *_: pytest.fail("unpacked"))
     with pytest.raises(FileError, match="more than 200 times its size"):
         read_graph(path)
 
@@ -163,7 +163,7 @@ def test_honest_files_are_far_from_the_limits(tmp_path):
     path = tmp_path / "e.csv.xz"
     path.write_bytes(lzma.compress(b"".join(b"%d,%d\n" % (k, k + 1) for k in range(1000))))
     with open_source(path) as source:
-        assert source.format == "text"
+        assert source.format.name == "text"
 
 
 # --- what hostile files made "a fault of isotherm" ------------------------------------------------
@@ -195,7 +195,7 @@ def test_text_in_parquet_that_is_no_utf8_is_a_damaged_file(tmp_path, place):
 
 def test_an_array_of_no_entries_and_an_impossible_shape_is_refused(tmp_path):
     from isotherm import DatasetError, GraphError
-    from isotherm.read.arrays import read_npy
+    from isotherm.datasets.formats.arrays import read_npy
 
     for shape in ((0, 99999999999999999999), (0, 1 << 62, 4)):
         file = io.BytesIO()

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.graph.texts import TextNumbers
 from isotherm.memory import LANES, current_memory, memory_of_solve
-from isotherm.read.load import choose_edge_columns, gather_labels, load_graph, open_table
+from isotherm.read.columns import choose_edge_columns
+from isotherm.read.load import gather_labels, graph_of_source
 from isotherm.read.source import open_source
 from isotherm.trust.choose import LEAKS
 from isotherm.trust.leave_one_out import LARGE, LARGE_CHOICE, columns_of_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from numpy.typing import NDArray
 
     from isotherm.job import Job
-    from isotherm.read.parse import Batch
-    from isotherm.read.record import Said
-    from isotherm.read.source import Source
+    from isotherm.read.options import TextOptions
+    from isotherm.read.table import Batch, Columns, Table
 
 PIECES = 48  # that are looked at
 PIECE = 1 << 20  # bytes of each
@@ -134,19 +134,17 @@ def memory_of(counts: Counts, classes: int, labels: int = 0) -> int:
     return max(building, solving)
 
 
-def count_edges(
-    path: str, columns: Mapping[str, str | None], said: Said, *, small: int = SMALL
-) -> Counts:
+def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int = SMALL) -> Counts:
     """Count what a file of edges has, or estimate it where the file is larger than `small`."""
-    with open_source(path, said.unpacking) as source:
-        tabular = source.format in ("text", "Parquet", "Arrow", "Arrow stream")
-        if tabular:
-            return _count_table(source, columns, said, small)
-    started = time.perf_counter()
-    graph, reading = load_graph(path, columns, said)
+    with open_source(path, options.unpacking) as source:
+        if source.format.open_table is not None:
+            table = source.format.open_table(source, options, list(columns.values()))
+            return _count_table(table, choose_edge_columns(table.layout, columns, path), small)
+        started = time.perf_counter()
+        graph, report = graph_of_source(source, columns, options)
     texts = graph.nodes.as_texts()
     return Counts(
-        reading.n_rows,
+        report.n_rows,
         graph.n_nodes,
         texts.nbytes - 8 * len(texts),
         graph.rows.weights is not None,
@@ -155,11 +153,7 @@ def count_edges(
     )
 
 
-def _count_table(
-    source: Source, columns: Mapping[str, str | None], said: Said, small: int
-) -> Counts:
-    table = open_table(source, said, list(columns.values()))
-    chosen = choose_edge_columns(table.layout, columns, source.name)
+def _count_table(table: Table, chosen: list[int], small: int) -> Counts:
     seen, share = _Seen(), 1.0
     started = time.perf_counter()
     for batch, share in table.pieces(chosen, small, PIECES):  # noqa: B007  # the last counts
@@ -185,7 +179,7 @@ class _Seen:
     rows: int = 0
     counting: float = 0.0  # seconds that reading alone would not take
     _numbers: TextNumbers = field(default_factory=TextNumbers)
-    _pieces: Any = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    _pieces: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def nodes(self) -> int:

@@ -15,8 +15,8 @@ from isotherm.errors import IsothermWarning, NotEnoughMemory, ParameterError
 from isotherm.files import check_output, written
 from isotherm.memory import peak_memory
 from isotherm.read.load import load_graph, load_labels
-from isotherm.read.record import Reading, Said
-from isotherm.write import STANDARD_OUTPUT, format_of, write_predictions
+from isotherm.read.options import TextOptions
+from isotherm.write import STANDARD_OUTPUT, output_of, write_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
+    from isotherm.read.report import ReadReport
 
 PACKAGES = ("isotherm", "numpy", "scipy", "scikit-learn", "pyarrow")
 
@@ -40,7 +41,7 @@ class Job:
         Files to write.
     edge_columns, label_columns : dict
         See `load_graph` and `load_labels`.
-    said_of_edges, said_of_labels : Said
+    said_of_edges, said_of_labels : TextOptions
     strict, temperatures, force, spreadsheet_safe : bool
         See `isotherm.read_labels` and `isotherm.write_predictions`.
     model : dict
@@ -58,8 +59,8 @@ class Job:
     report: str | None = None
     edge_columns: dict[str, str | None] = field(default_factory=dict)
     label_columns: dict[str, str | None] = field(default_factory=dict)
-    said_of_edges: Said = field(default_factory=Said)
-    said_of_labels: Said = field(default_factory=Said)
+    said_of_edges: TextOptions = field(default_factory=TextOptions)
+    said_of_labels: TextOptions = field(default_factory=TextOptions)
     strict: bool = False
     temperatures: bool = False
     force: bool = False
@@ -76,9 +77,11 @@ class Job:
         FileError, ParameterError
             A file that is in the way, or whose ending stands for no format.
         """
-        kind = "CSV" if self.out is None else format_of(self.out)
-        if self.spreadsheet_safe and kind not in ("CSV", "TSV"):
-            raise ParameterError(f"--spreadsheet-safe is for CSV and TSV, and {self.out} is {kind}")
+        output = output_of("-" if self.out is None else self.out)
+        if self.spreadsheet_safe and not output.has_formulas:
+            raise ParameterError(
+                f"--spreadsheet-safe is for CSV and TSV, and {self.out} is {output.name}"
+            )
         if self.report in STANDARD_OUTPUT:
             raise ParameterError("the report needs a file: standard output is for predictions")
         for name in (self.out, self.report):
@@ -102,7 +105,7 @@ class Outcome:
     ----------
     graph : Graph
     classifier : DirichletClassifier
-    edges, labels : Reading
+    edges, labels : ReadReport
     seconds : dict
         Of each stage.
     converged : bool
@@ -111,8 +114,8 @@ class Outcome:
 
     graph: Graph
     classifier: DirichletClassifier
-    edges: Reading
-    labels: Reading
+    edges: ReadReport
+    labels: ReadReport
     seconds: dict[str, float]
     converged: bool
 

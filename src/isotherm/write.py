@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.errors import FileError, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.printable import printable
-from isotherm.spreadsheet import FORMULA, NUMBER
+from isotherm.read.formats import Output, output_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from isotherm.classifier import DirichletClassifier
 
@@ -30,14 +30,6 @@ ROWS = 1 << 17  # written at once
 DIGITS = 6  # after the point
 DIGITS_OF_PROBABILITY = 4
 STANDARD_OUTPUT = ("-", "/dev/stdout")
-FORMATS = {
-    ".csv": "CSV",
-    ".tsv": "TSV",
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".jsonl": "JSON",
-    ".ndjson": "JSON",
-}
 
 
 def write_predictions(
@@ -81,21 +73,22 @@ def write_predictions(
         An ending that stands for no format, or for one that no spreadsheet runs.
     """
     name = os.fspath(path)
-    kind = format_of(name)
-    if spreadsheet_safe and kind not in ("CSV", "TSV"):
+    output = output_of(name)
+    if spreadsheet_safe and not output.has_formulas:
         raise ParameterError(f"{name}: only CSV and TSV can be made safe for a spreadsheet")
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
     rows = _batches(classifier, temperatures=temperatures, progress=progress)
+    if spreadsheet_safe:
+        from isotherm.table_writers import without_formulas
+
+        rows = map(without_formulas, rows)
     with _opened(name, force=force) as file:
-        if kind == "Parquet":
-            _write_parquet(file, rows)
-        else:
-            _write_text(file, rows, kind, safe=spreadsheet_safe)
+        output.write(file, rows)
 
 
-def format_of(name: str) -> str:
-    """The format that a file name asks for.
+def output_of(name: str) -> Output:
+    """The format that a file name asks for; CSV on standard output.
 
     Raises
     ------
@@ -103,14 +96,10 @@ def format_of(name: str) -> str:
         If it asks for none that is known.
     """
     if name in STANDARD_OUTPUT:
-        return "CSV"
+        return output_for(".csv", name)
     path = Path(name.lower())
     packed = path.suffix == ".gz"
-    kind = FORMATS.get(path.with_suffix("").suffix if packed else path.suffix)
-    if kind is None or (packed and kind == "Parquet"):
-        known = ", ".join(FORMATS)
-        raise ParameterError(f"{name}: the ending tells the format and must be one of {known}")
-    return kind
+    return output_for((path.with_suffix("") if packed else path).suffix, name, packed=packed)
 
 
 @contextmanager
@@ -177,93 +166,10 @@ def _batches(
             progress(rows.stop, n)
 
 
-def _rounded(values: Any, has: Any, digits: int = DIGITS) -> pa.Array:
+def _rounded(
+    values: NDArray[np.floating], has: NDArray[np.bool_], digits: int = DIGITS
+) -> pa.Array:
     import pyarrow as pa
 
     numbers = np.round(values.astype(np.float64), digits)
     return pa.array(numbers, mask=~(has & np.isfinite(numbers)))
-
-
-def _write_parquet(file: IO[bytes], rows: Iterator[pa.RecordBatch]) -> None:
-    import pyarrow.parquet as pq
-
-    first = next(rows)
-    with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
-        for batch in itertools.chain([first], rows):
-            writer.write_batch(batch)
-
-
-def _write_text(
-    file: IO[bytes], rows: Iterator[pa.RecordBatch], kind: str, *, safe: bool = False
-) -> None:
-    """Lines made by joining columns of text, which are then the bytes of the file as they are."""
-    import pyarrow as pa
-
-    first = True
-    for batch in rows:
-        if kind == "JSON":
-            parts: list[Any] = []
-            for k, (key, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
-                parts += ["," if k else "{", f"{_json_text(key)}:", _json_cells(column)]
-            parts.append("}\n")
-        else:
-            delimiter = "," if kind == "CSV" else "\t"
-            if first:
-                heads = pa.array(batch.schema.names)
-                file.write(delimiter.join(_cells(heads, delimiter).to_pylist()).encode() + b"\n")
-            parts = []
-            for k, column in enumerate(batch.columns):
-                parts += [delimiter] if k else []
-                parts.append(_cells(column, delimiter, safe=safe))
-            parts.append("\n")
-        first = False
-        lines = _joined(parts)
-        start = np.frombuffer(lines.buffers()[1], dtype=np.int64)
-        file.write(memoryview(lines.buffers()[2])[: start[lines.offset + len(lines)]])
-
-
-def _cells(column: pa.Array, delimiter: str, *, safe: bool = False) -> pa.Array:
-    """Cells of a table in text: in quotation marks where they need them, empty where absent."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return pc.fill_null(pc.cast(column, pa.large_string()), "")
-    column = pc.fill_null(pc.cast(column, pa.large_string()), "")
-    if safe:
-        numbers = pc.match_substring_regex(column, NUMBER)
-        formulas = pc.and_not(pc.match_substring_regex(column, FORMULA), numbers)
-        column = pc.if_else(formulas, _joined(["'", column]), column)
-    special = pc.match_substring_regex(column, f'["\r\n{delimiter}]|^\\s|\\s$')
-    if not pc.any(special).as_py():
-        return column
-    doubled = pc.replace_substring(column, '"', '""')
-    return pc.if_else(special, _joined(['"', doubled, '"']), column)
-
-
-def _json_cells(column: pa.Array) -> pa.Array:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return pc.fill_null(pc.cast(column, pa.large_string()), "null")
-    column = pc.cast(column, pa.large_string())
-    if pc.any(pc.match_substring_regex(column, r'[\x00-\x1f\\"]')).as_py():
-        return pa.array([_json_text(text) for text in column.to_pylist()], pa.large_string())
-    return pc.fill_null(_joined(['"', column, '"']), "null")
-
-
-def _joined(parts: list[Any]) -> pa.Array:
-    """Columns of text, and single texts, put together row by row."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = pa.large_string()
-    wide = [pa.scalar(part, kind) if isinstance(part, str) else part for part in parts]
-    return pc.binary_join_element_wise(*wide, pa.scalar("", kind))
-
-
-def _json_text(text: str | None) -> str:
-    import json
-
-    return json.dumps(text, ensure_ascii=False)

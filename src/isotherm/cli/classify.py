@@ -15,6 +15,7 @@ from isotherm.cli.app import NOT_CONVERGED, app, show_warnings
 from isotherm.cli.console import Console
 from isotherm.cli.progress import Stages
 from isotherm.printable import printable
+from isotherm.read.formats import output_formats
 
 
 @app.command()
@@ -27,8 +28,8 @@ def classify(
             "--out",
             "-o",
             metavar="OUT",
-            help="File for the predictions: CSV, TSV, Parquet or JSON lines (.jsonl), by its "
-            "ending; - is CSV on standard output.",
+            help=f"File for the predictions, by its ending {output_formats()}; - is CSV on "
+            "standard output.",
             rich_help_panel=o.OUTPUT,
         ),
     ] = None,
@@ -117,7 +118,7 @@ def classify(
         os.environ["OMP_NUM_THREADS"] = str(threads)
     listen(quiet=quiet, verbose=verbose)
     from isotherm.job import Job, do
-    from isotherm.read.record import Said
+    from isotherm.read.options import TextOptions
     from isotherm.read.unpacking import UnpackLimit
     from isotherm.report.terminal import outcome_lines
 
@@ -138,8 +139,8 @@ def classify(
         report,
         edge_columns={"source": source, "target": target, "weight": weight},
         label_columns={"node": node, "label": label, "weight": label_weight},
-        said_of_edges=Said(delimiter, header, comment, encoding, on_error.value, limit),
-        said_of_labels=Said(
+        said_of_edges=TextOptions(delimiter, header, comment, encoding, on_error.value, limit),
+        said_of_labels=TextOptions(
             label_delimiter, label_header, comment, encoding, on_error.value, limit
         ),
         strict=strict,

@@ -32,7 +32,7 @@ def demo(
     from isotherm.classifier import DirichletClassifier
     from isotherm.datasets import load_dataset
     from isotherm.job import Job, Outcome, write_report
-    from isotherm.read.record import Reading
+    from isotherm.read.report import ReadReport
     from isotherm.report.terminal import accuracy_line, sample_table, section_table, solution_line
 
     show_warnings(quiet=quiet)
@@ -48,8 +48,8 @@ def demo(
             classifier = DirichletClassifier(decision.value).fit(debian.graph, known)
             seconds = {"solving": time.perf_counter() - started}
         with stages.stage(f"writing {report}"):
-            edges = Reading("debian", "comes along", n_rows=debian.graph.n_edges)
-            labels = Reading("debian", "comes along", n_rows=int(given.sum()))
+            edges = ReadReport("debian", "comes along", n_rows=debian.graph.n_edges)
+            labels = ReadReport("debian", "comes along", n_rows=int(given.sum()))
             outcome = Outcome(debian.graph, classifier, edges, labels, seconds, converged=True)
             write_report(report, Job("", "", command="isotherm demo"), outcome)
 

@@ -36,7 +36,7 @@ def estimate(
     """Say how large a job is before it is done: nodes, edges, classes, memory and time."""
     from isotherm.estimate import estimate_job
     from isotherm.job import Job
-    from isotherm.read.record import Said
+    from isotherm.read.options import TextOptions
     from isotherm.read.unpacking import UnpackLimit
     from isotherm.report.terminal import estimate_lines
 
@@ -46,7 +46,7 @@ def estimate(
         labels or "",
         edge_columns={"source": source, "target": target, "weight": weight},
         label_columns={"node": node, "label": label},
-        said_of_edges=Said(delimiter, header, comment, encoding, unpacking=limit),
-        said_of_labels=Said(encoding=encoding, unpacking=limit),
+        said_of_edges=TextOptions(delimiter, header, comment, encoding, unpacking=limit),
+        said_of_labels=TextOptions(encoding=encoding, unpacking=limit),
     )
     Console().print("\n".join(estimate_lines(estimate_job(job, classes))))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from isotherm.decision import DECISIONS
+from isotherm.read.formats import edge_formats, label_formats
 
 READING = "What is in the files (found by looking, if not said)"
 MODEL = "Model"
@@ -111,8 +112,8 @@ Edges = Annotated[
     str,
     typer.Argument(
         metavar="EDGES",
-        help="The graph: CSV, TSV, text, Parquet, Arrow, MatrixMarket, npz, GraphML or GML, plain "
-        "or packed (gz, zst, bz2, xz); - is standard input.",
+        help=f"The graph: {edge_formats()}, plain or packed (gz, zst, bz2, xz); - is standard "
+        "input.",
         show_default=False,
     ),
 ]
@@ -120,7 +121,7 @@ Labels = Annotated[
     str,
     typer.Argument(
         metavar="LABELS",
-        help="Known labels: a table of nodes (CSV, TSV, Parquet, …) or JSON.",
+        help=f"Known labels: {label_formats()}.",
         show_default=False,
     ),
 ]

@@ -255,7 +255,7 @@ def _job(
     **others: Any,
 ) -> Job:
     from isotherm.job import Job
-    from isotherm.read.record import Said
+    from isotherm.read.options import TextOptions
     from isotherm.read.unpacking import UnpackLimit
 
     limit = UnpackLimit(*unpacking)
@@ -263,8 +263,8 @@ def _job(
         edges,
         labels,
         edge_columns=columns,
-        said_of_edges=Said(*said, limit),
-        said_of_labels=Said(*said_of_labels, limit),
+        said_of_edges=TextOptions(*said, limit),
+        said_of_labels=TextOptions(*said_of_labels, limit),
         **others,
     )
 

@@ -1,24 +1,27 @@
-"""Named data sets: graphs with known labels, bundled, cached, or fetched from the network."""
+"""Named data sets: graphs with known labels, bundled, cached, or fetched from the network.
+
+`catalogue` says what there is, with checksums where they are known; `download` puts files into the
+`cache`, and `formats` reads them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isotherm.datasets.bundled import BUNDLED, FOLDER
-from isotherm.datasets.cache import VARIABLE, Cache, find_cache
+from isotherm.datasets.cache import RAW, VARIABLE, Cache, find_cache
 from isotherm.datasets.catalogue import KNOWN, DatasetInfo
 from isotherm.datasets.download import fetch_file
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.errors import DatasetError, ParameterError
-from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     import os
 
-    from numpy.typing import NDArray
-
     from isotherm.datasets.download import Progress
+    from isotherm.datasets.formats.arrays import Array
     from isotherm.graph import Graph
 
     Folder = str | os.PathLike[str] | None
@@ -40,7 +43,7 @@ class Dataset:
 
     name: str
     graph: Graph
-    labels: NDArray[Any]
+    labels: Array
     source: str
 
 
@@ -110,9 +113,9 @@ def fetch_dataset(name: str, data_home: Folder = None, *, progress: Progress | N
         return Path(str(FOLDER / BUNDLED[name][1]))
     cache = _cache(info, data_home)
     if info.path is None:
-        packed = _make(info, cache, progress)
+        found = _make(info, cache, progress)
         try:
-            cache.write(cache.path(name), packed.to_bytes())
+            cache.write(cache.path(name), found.to_bytes())
         except DatasetError:
             raise
         except OSError as error:
@@ -150,8 +153,8 @@ def load_dataset(name: str, data_home: Folder = None) -> Dataset:
     if info.bundled:
         return Dataset(name, *BUNDLED[name][0](), source=info.source)
     cache = _cache(info, data_home)
-    packed = _read(cache, info.path or fetch_dataset(name, data_home))
-    return Dataset(name, packed.graph(), packed.label_array(), source=info.source)
+    found = _read(cache, info.path or fetch_dataset(name, data_home))
+    return Dataset(name, found.graph(), found.label_array(), source=info.source)
 
 
 def _cache(info: DatasetInfo, data_home: Folder) -> Cache:
@@ -165,23 +168,28 @@ def _cache(info: DatasetInfo, data_home: Folder) -> Cache:
     return cache
 
 
-def _read(cache: Cache, path: Path) -> Packed:
+def _read(cache: Cache, path: Path) -> LabelledGraph:
     data = cache.read(path)
     try:
-        return Packed.from_bytes(data)
+        return LabelledGraph.from_bytes(data)
     except DatasetError as error:
         raise DatasetError(f"{path} is not a data set of isotherm: {error}") from None
 
 
-def _make(info: DatasetInfo, cache: Cache, progress: Progress | None) -> Packed:
+def _make(info: DatasetInfo, cache: Cache, progress: Progress | None) -> LabelledGraph:
     """A data set from its files, of which those missing are downloaded."""
+    if info.read is None:
+        raise DatasetError(f"{info.name} is not in the cache, nor anywhere on the network")
     fresh = []
-    for address, file in zip(info.addresses, info.files, strict=True):
-        if not cache.raw(file).is_file():
-            fetch_file(address, cache.raw(file), cache, progress=progress)
-            fresh.append(cache.raw(file))
+    for address, (file, pinned) in zip(info.addresses, info.files.items(), strict=True):
+        path = cache.raw(file)
+        if not path.is_file():
+            fetch_file(address, path, cache, pinned=pinned, progress=progress)
+            fresh.append(path)
     try:
-        return info.read({file: cache.read(cache.raw(file)) for file in info.files})
+        return info.read(
+            {file: cache.read(cache.raw(file), pinned=pin) for file, pin in info.files.items()}
+        )
     except DatasetError as error:
         # What was downloaded just now is no data set (an error page, perhaps): forget it, or
         # the right file would be refused tomorrow. Files put there by hand stay.
@@ -190,6 +198,6 @@ def _make(info: DatasetInfo, cache: Cache, progress: Progress | None) -> Packed:
             cache.record(path, None)
         raise DatasetError(
             f"{info.name} cannot be made of its files: {error}. They come from "
-            f"{', '.join(info.addresses)} and belong in {cache.raw(info.files[0]).parent}; delete "
-            "what is wrong there to fetch it anew"
+            f"{', '.join(info.addresses)} and belong in {cache.folder / RAW}; delete what is "
+            "wrong there to fetch it anew"
         ) from None

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.graph import Graph
-from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from isotherm.datasets.formats.arrays import Array
 
-    Labelled = tuple[Graph, NDArray[Any]]
+    Labelled = tuple[Graph, Array]
 
 FOLDER = files("isotherm") / "data"
 
@@ -31,8 +31,8 @@ def karate() -> Labelled:
 
 def debian() -> Labelled:
     """Debian's packages, by section; made by ``scripts/debian_packages.py``."""
-    packed = Packed.from_bytes((FOLDER / "debian.npz").read_bytes())
-    return packed.graph(), packed.label_array()
+    found = LabelledGraph.from_bytes((FOLDER / "debian.npz").read_bytes())
+    return found.graph(), found.label_array()
 
 
 # How each is loaded, and its file.

@@ -1,7 +1,8 @@
 """The folder where data sets are kept, and the checksums of what was put there.
 
 A file takes its place whole or not at all. Its SHA-256 is noted in ``checksums.json`` and must
-be the same ever after; a file put there by hand has none and is taken as it is.
+be the same ever after. A file put there by hand has none there and is taken as it is, unless the
+catalogue has its checksum.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
+from isotherm.datasets.formats.archives import MOST_BYTES
 from isotherm.errors import DatasetError, ParameterError
 from isotherm.files import replacing
-from isotherm.read.archives import MOST_BYTES
 
 VARIABLE = "ISOTHERM_DATA"
 RECORDS = "checksums.json"
@@ -44,8 +45,8 @@ class Cache:
         """Where a downloaded file is, or would be."""
         return self.folder / RAW / name
 
-    def read(self, path: Path) -> bytes:
-        """Contents of a file of the cache, which are those recorded if any are.
+    def read(self, path: Path, *, pinned: str | None = None) -> bytes:
+        """Contents of a file of the cache: those recorded or, where that is given, pinned.
 
         Raises
         ------
@@ -59,11 +60,11 @@ class Cache:
             raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
         if len(data) > MOST_BYTES:
             raise DatasetError(f"{path} is larger than a data set may be ({MOST_BYTES} bytes)")
-        expected, found = self.recorded(path), sha256(data).hexdigest()
+        expected, found = pinned or self.recorded(path), sha256(data).hexdigest()
         if expected not in (None, found):
             raise DatasetError(
-                f"{path} is not what it was: its SHA-256 was {expected} and is {found}; delete "
-                "the file to fetch it anew"
+                f"{path} is not what it was: its SHA-256 {'should be' if pinned else 'was'} "
+                f"{expected} and is {found}; delete the file to fetch it anew"
             )
         return data
 

@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Any
 
 from isotherm.datasets.cache import RECORDS, VARIABLE
+from isotherm.datasets.formats.archives import MOST_BYTES
 from isotherm.errors import DatasetError, FileError
 from isotherm.files import replacing
-from isotherm.read.archives import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,8 +85,30 @@ class _Receiver:
     def close(self) -> None: ...
 
 
-def fetch_file(address: str, path: Path, cache: Cache, *, progress: Progress | None = None) -> None:
+class ChangedFile(DatasetError):
+    """A file on the network is not the one that it was."""
+
+
+def fetch_file(
+    address: str,
+    path: Path,
+    cache: Cache,
+    *,
+    pinned: str | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Fetch one file and record its checksum; after a failure nothing is left.
+
+    Parameters
+    ----------
+    address : str
+    path : Path
+        Where it belongs in the cache.
+    cache : Cache
+    pinned : str, optional
+        The SHA-256 that it must have. Without one the first download is trusted, and later ones
+        must be the same.
+    progress : callable, optional
 
     Raises
     ------
@@ -98,8 +120,10 @@ def fetch_file(address: str, path: Path, cache: Cache, *, progress: Progress | N
             receiver = _Receiver(file, path.name, progress)
             _watch(receiver, lambda: _fetch(address, receiver))
             found = receiver.checksum.hexdigest()
-            _compare(found, path, cache)
+            _compare(found, path, cache, pinned)
             cache.record(path, found)
+    except ChangedFile as error:
+        raise ChangedFile(f"{address} is not the file it was: {error}. Nothing is kept") from None
     except (OSError, ValueError) as error:  # what requests raises are OSErrors
         if isinstance(error, FileError) or getattr(error, "filename", None) is not None:
             raise DatasetError(
@@ -172,10 +196,14 @@ def _fetch(address: str, receiver: _Receiver) -> None:
         raise ValueError(f"it ended after {receiver.received} of {receiver.total} bytes")
 
 
-def _compare(found: str, path: Path, cache: Cache) -> None:
+def _compare(found: str, path: Path, cache: Cache, pinned: str | None) -> None:
+    if pinned is not None:
+        if found != pinned:
+            raise ChangedFile(f"its SHA-256 is {found} but should be {pinned}")
+        return
     expected = cache.recorded(path)
     if expected not in (None, found):
-        raise ValueError(
+        raise ChangedFile(
             f"its SHA-256 is {found} but was {expected} when it was first fetched (if you trust "
             f"the new file, delete the line of {path.name} in {cache.folder / RECORDS})"
         )

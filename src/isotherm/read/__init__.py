@@ -1,8 +1,16 @@
-"""Files and tables → Graph and labels.
+"""Files → Graph and labels.
 
-A file is told by its contents (`source`), a text file's delimiter, header and columns by looking at
-its first lines (`layout`), its rows are parsed block by block (`parse`, `text`, `tables`) and its
-node ids numbered as they come (`edges`).
+The way of a file:
+
+1. `source`: its bytes, unpacked (`unpacking`);
+2. `formats`: recognised by the first of them; the table of all formats;
+3. `text_table` or `arrow_table`: opened as a table, a text file by looking at its first lines
+   (`layout`); which columns count is said or guessed (`columns`);
+4. `parse`: rows, block by block;
+5. `edges` or `labels`: node ids numbered as they come, then the Graph; labels by node.
+
+What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_labels`.
+`options` is what a user says of a file, `report` what became of it, and `load` runs the steps.
 """
 
 from __future__ import annotations
@@ -11,15 +19,14 @@ import warnings
 from typing import TYPE_CHECKING
 
 from isotherm.errors import IsothermWarning
-from isotherm.read.load import load_graph, load_labels
-from isotherm.read.record import Said
+from isotherm.read.options import TextOptions
 from isotherm.read.unpacking import MOST_BYTES, MOST_TIMES, UnpackLimit
 
 if TYPE_CHECKING:
     import os
 
     from isotherm.graph import Graph
-    from isotherm.read.record import Reading
+    from isotherm.read.report import ReadReport
 
 
 def read_graph(
@@ -79,11 +86,13 @@ def read_graph(
     IsothermWarning
         About rows left out, and ids that differ only by spaces or by type.
     """
+    from isotherm.read.load import load_graph  # slow to import
+
     limit = UnpackLimit(unpack_limit, unpack_ratio)
-    said = Said(delimiter, header, comment, encoding, on_error, limit)
+    options = TextOptions(delimiter, header, comment, encoding, on_error, limit)
     columns = {"source": source, "target": target, "weight": weight}
-    graph, reading = load_graph(path, columns, said)
-    _warn(reading)
+    graph, report = load_graph(path, columns, options)
+    _warn(report)
     return graph
 
 
@@ -140,14 +149,16 @@ def read_labels(
     IsothermWarning
         About labels of nodes that are not in the graph, and rows left out.
     """
+    from isotherm.read.load import load_labels  # slow to import
+
     limit = UnpackLimit(unpack_limit, unpack_ratio)
-    said = Said(delimiter, header, comment, encoding, on_error, limit)
+    options = TextOptions(delimiter, header, comment, encoding, on_error, limit)
     columns = {"node": node, "label": label, "weight": weight}
-    labels, reading = load_labels(path, graph, columns, said, strict=strict)
-    _warn(reading)
+    labels, report = load_labels(path, graph, columns, options, strict=strict)
+    _warn(report)
     return labels
 
 
-def _warn(reading: Reading) -> None:
-    for sentence in reading.remarks():
+def _warn(report: ReadReport) -> None:
+    for sentence in report.remarks():
         warnings.warn(sentence, IsothermWarning, stacklevel=3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from isotherm.graph.texts import TextNumbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.read.parse import Batch
+    from isotherm.read.table import Batch
+
+Number = TypeVar("Number", np.int32, np.float64)
 
 
 class EdgeList:
@@ -25,7 +27,7 @@ class EdgeList:
     def __init__(self) -> None:
         self._numbers = TextNumbers()
         self._ends = Growing(np.int32), Growing(np.int32)
-        self._weights: Growing | None = None
+        self._weights: Growing[np.float64] | None = None
         self.n_rows = self.n_kept = 0
 
     def add(self, batch: Batch) -> None:
@@ -58,7 +60,7 @@ class EdgeList:
         return Graph(rows_from_edges(len(texts), source, target, weights), NodeIndex(texts))
 
 
-class Growing:
+class Growing(Generic[Number]):
     """Numbers of one type that become more and more, in one piece and without copies.
 
     Memory is asked for in advance but used only where something was written to it.
@@ -72,12 +74,12 @@ class Growing:
     [1, 2, 3]
     """
 
-    def __init__(self, dtype: Any) -> None:
-        self._dtype = np.dtype(dtype)
+    def __init__(self, dtype: type[Number]) -> None:
+        self._dtype: np.dtype[Number] = np.dtype(dtype)
         self._map = _memory(mmap.PAGESIZE)
         self._count = 0
 
-    def extend(self, values: NDArray[Any]) -> None:
+    def extend(self, values: NDArray[Number]) -> None:
         """Put these behind the others."""
         needed = (self._count + len(values)) * self._dtype.itemsize
         if needed > len(self._map):
@@ -86,7 +88,7 @@ class Growing:
         whole[self._count : self._count + len(values)] = values
         self._count += len(values)
 
-    def array(self) -> NDArray[Any]:
+    def array(self) -> NDArray[Number]:
         """All of them."""
         return np.frombuffer(self._map, dtype=self._dtype, count=self._count)
 

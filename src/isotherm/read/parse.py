@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,27 +16,13 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from isotherm.read.layout import WHITE_SPACE
-from isotherm.read.record import shown
+from isotherm.read.report import shown
+from isotherm.read.table import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from isotherm.read.layout import Layout
-
-
-class Batch(NamedTuple):
-    """Some rows: two columns of text and, perhaps, one of numbers."""
-
-    first: pa.Array
-    second: pa.Array
-    numbers: NDArray[np.float64] | None
-
-    @property
-    def nbytes(self) -> int:
-        """Of the texts."""
-        return int(self.first.nbytes + self.second.nbytes)
 
 
 class Parser:
@@ -141,7 +127,7 @@ class Parser:
             block = _without(block, {mark + b" ": mark, b" " + mark: mark})
         return block, self.layout.delimiter
 
-    def _conversion(self) -> Any:
+    def _conversion(self) -> pa.csv.ConvertOptions:
         names = self.layout.keys
         kinds = [pa.string(), pa.string(), pa.float64()]
         chosen = [names[k] for k in self.columns]

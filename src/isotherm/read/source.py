@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import os
-import re
 import stat
 import sys
 import zlib
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from isotherm.errors import FileError, NotEnoughMemory
 from isotherm.memory import free_memory, size_text
+from isotherm.read.formats import recognise
 from isotherm.read.unpacking import Counted, UnpackLimit, unpacked
 
 if TYPE_CHECKING:
@@ -27,17 +27,7 @@ BLOCK = 1 << 24  # bytes that are read at once where all are wanted
 STANDARD_INPUT = "-"
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}
-_MARKS = {
-    b"PAR1": "Parquet",
-    b"ARROW1": "Arrow",
-    b"FEA1": "Arrow",
-    b"\xff\xff\xff\xff": "Arrow stream",
-    b"PK\x03\x04": "npz",
-    b"%%MatrixMarket": "MatrixMarket",
-}
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_GML = re.compile(rb"\s*(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\[", re.I)
-_PICKLE = (".pkl", ".pickle", ".gpickle", ".p")
 
 
 class Source:
@@ -53,9 +43,8 @@ class Source:
         The first bytes.
     is_whole : bool
         Whether `head` is all there is.
-    format : str
-        Told by the contents: ``"Parquet"``, ``"Arrow"``, ``"Arrow stream"``, ``"npz"``,
-        ``"MatrixMarket"``, ``"GraphML"``, ``"GML"``, ``"JSON"`` or ``"text"``.
+    format : Format
+        Recognised by the contents.
     size : int or None
         Bytes of the file as it is stored.
     path : Path or None
@@ -74,7 +63,7 @@ class Source:
         self.ending = _ending(name)
         self.head = self._read(HEAD)
         self.is_whole = len(self.head) < HEAD
-        self.format = _format_of(self.head, name)
+        self.format = recognise(self.head, self.ending, name)
 
     @property
     def position(self) -> int:
@@ -242,29 +231,6 @@ def _ending(name: str) -> str:
     if path.suffix in {".gz", ".zst", ".bz2", ".xz"}:
         path = path.with_suffix("")
     return path.suffix
-
-
-def _format_of(head: bytes, name: str) -> str:
-    for mark, kind in _MARKS.items():
-        if head.startswith(mark):
-            return kind
-    is_pickle = head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05"
-    if is_pickle or _ending(name) in _PICKLE:
-        raise FileError(
-            f"{name} is a pickle, which can run any program when it is opened, so isotherm does "
-            "not open it. Where you trust it, load it in Python and pass the graph to "
-            "Graph.from_networkx or Graph.from_igraph, or write it as GraphML or a list of edges"
-        )
-    if head.startswith(b"\x89HDF"):
-        raise FileError(f"{name} is an HDF5 file, which isotherm does not read; try Parquet or CSV")
-    start = head.lstrip(codecs.BOM_UTF8).lstrip()
-    if start[:1] == b"<":
-        return "GraphML"
-    if _GML.match(start):
-        return "GML"
-    if start[:1] in (b"{", b"["):
-        return "JSON"
-    return "text"
 
 
 def _similar(path: Path) -> str | None:

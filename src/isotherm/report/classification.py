@@ -18,7 +18,7 @@ from isotherm.report.trust_sections import trust_sections
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
-    from isotherm.read.record import Reading
+    from isotherm.read.report import ReadReport
 
 LOG = " Counts are on a logarithmic scale."
 MOST_CLASSES = 30  # in the table of classes
@@ -46,7 +46,7 @@ class Run:
     classifier : DirichletClassifier
         Fitted.
     graph : Graph
-    edges, labels : Reading
+    edges, labels : ReadReport
         What was found in the two files.
     inputs : dict
         File name → its SHA-256, in hexadecimal digits.
@@ -64,8 +64,8 @@ class Run:
 
     classifier: DirichletClassifier
     graph: Graph
-    edges: Reading
-    labels: Reading
+    edges: ReadReport
+    labels: ReadReport
     inputs: dict[str, str]
     options: dict[str, str]
     command: str

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.estimate import Estimate
     from isotherm.job import Outcome
-    from isotherm.read.record import Reading
+    from isotherm.read.report import ReadReport
     from isotherm.solvers import Solution
     from isotherm.trust.explain import Explanation
     from isotherm.trust.scoring import Suspect
@@ -177,7 +177,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
-def reading_words(reading: Reading) -> str:
+def reading_words(reading: ReadReport) -> str:
     """The format of a file, and the columns that were used."""
     columns = ", ".join(reading.columns)
     return f"{reading.format}, columns {columns}" if columns else reading.format
@@ -305,4 +305,5 @@ def dataset_lines(info: DatasetInfo, found: Dataset | None) -> str:
     elif not info.bundled:
         lines += [f"not in the cache; isotherm datasets fetch {info.name} gets it from:"]
         lines += [f"  {address}" for address in info.addresses]
+        lines.append(f"checked {info.check}")
     return "\n".join(map(one_line, lines))

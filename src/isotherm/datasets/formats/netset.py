@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.datasets.formats.archives import tar_members
+from isotherm.datasets.formats.arrays import read_npy, read_sparse
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.errors import DatasetError
 from isotherm.labels import UNKNOWN
-from isotherm.read.archives import tar_members
-from isotherm.read.arrays import read_npy, read_sparse
-from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from isotherm.datasets.formats.arrays import Array
+
 _NEEDED = ("adjacency.npz", "labels.npy")
 _OPTIONAL = ("names.npy", "names_labels.npy")
 
 
-def read(files: Mapping[str, bytes]) -> Packed:
+def read(files: Mapping[str, bytes]) -> LabelledGraph:
     """The graph of one archive; edges lose their direction and weight.
 
     Raises
@@ -43,22 +45,20 @@ def read(files: Mapping[str, bytes]) -> Packed:
         raise DatasetError(f"{archive}, adjacency.npz: {error}") from None
     arrays = {name: _array(archive, name, members) for name in members if name.endswith(".npy")}
     labels, label_names = _numbered(arrays["labels.npy"], arrays.get("names_labels.npy"))
-    return Packed.from_edges(
+    return LabelledGraph.from_edges(
         n, source, target,
         labels=labels, names=arrays.get("names.npy"), label_names=label_names,
     )  # fmt: skip
 
 
-def _array(archive: str, name: str, members: Mapping[str, bytes]) -> NDArray[Any]:
+def _array(archive: str, name: str, members: Mapping[str, bytes]) -> Array:
     try:
         return read_npy(members[name], objects=True)
     except DatasetError as error:
         raise DatasetError(f"{archive}, {name}: {error}") from None
 
 
-def _numbered(
-    labels: NDArray[Any], label_names: NDArray[Any] | None
-) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+def _numbered(labels: Array, label_names: Array | None) -> tuple[NDArray[np.int64], Array | None]:
     """Class numbers and the names of classes, from labels that are numbers or strings."""
     if labels.dtype.kind == "U":
         classes, numbers = np.unique(labels, return_inverse=True)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from isotherm.errors import FileError, IsothermError, ParameterError
 from isotherm.read.layout import Layout
-from isotherm.read.parse import Batch
+from isotherm.read.table import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from isotherm.read.record import Reading, Said
+    from numpy.typing import NDArray
+
+    from isotherm.read.options import TextOptions
+    from isotherm.read.report import ReadReport
     from isotherm.read.source import Source
+
+    # What Arrow makes of a file.
+    ArrowFile: TypeAlias = (
+        pq.ParquetFile | pa.ipc.RecordBatchFileReader | pa.RecordBatchReader | pa.Table
+    )
 
 ROWS = 1 << 17  # of a batch
 BUFFER = 1 << 20
@@ -25,13 +35,41 @@ _FAULTS = (pa.ArrowException, MemoryError, OSError, ValueError, KeyError, Overfl
 BYTES_PER_ROW = 16  # about, of two ids
 
 
+def open_parquet(source: Source, options: TextOptions, _: Sequence[str | None] = ()) -> ArrowTable:
+    """A Parquet file."""
+    # Column by column in small pieces: a group of rows at once is far more than is needed.
+    return ArrowTable(
+        source,
+        options,
+        lambda: pq.ParquetFile(source.everything(), buffer_size=BUFFER, pre_buffer=False),
+    )
+
+
+def open_arrow(source: Source, options: TextOptions, _: Sequence[str | None] = ()) -> ArrowTable:
+    """An Arrow file, also of the first version of Feather."""
+    if source.head.startswith(b"FEA1"):
+        from pyarrow import feather
+
+        return ArrowTable(source, options, lambda: feather.read_table(source.everything()))
+    return ArrowTable(source, options, lambda: pa.ipc.open_file(source.everything()))
+
+
+def open_arrow_stream(
+    source: Source, options: TextOptions, _: Sequence[str | None] = ()
+) -> ArrowTable:
+    """A stream of Arrow's."""
+    return ArrowTable(source, options, lambda: pa.ipc.open_stream(source.everything()))
+
+
 class ArrowTable:
-    """A table of typed columns: Parquet, Arrow (Feather) or an Arrow stream.
+    """A table of typed columns, such as those of Parquet and Arrow files.
 
     Parameters
     ----------
     source : Source
-    said : Said
+    options : TextOptions
+    opened : callable
+        Opens the file by means of Arrow, or makes a `pyarrow.Table` of it.
 
     Attributes
     ----------
@@ -40,19 +78,17 @@ class ArrowTable:
     format : str
     """
 
-    def __init__(self, source: Source, said: Said) -> None:
-        self._source, self._said = source, said
+    def __init__(
+        self, source: Source, options: TextOptions, opened: Callable[[], ArrowFile]
+    ) -> None:
+        self._source, self._options = source, options
         self._n_unpacked = 0
-        self.format = source.format
-        try:
-            self._file = _opened(source)
+        self.format = source.format.name
+        with _damage(source.name):
+            self._file = opened()
             schema = _schema(self._file)
             names = tuple(schema.names)
             numeric = [_is_numeric(field.type) for field in schema]
-        except IsothermError:
-            raise
-        except _FAULTS as error:
-            raise _damaged(source.name, error) from None
         # One row stands for all: it has a number where the column is one of numbers.
         row = tuple("0" if number else "text" for number in numeric)
         self.layout = Layout("", names, 0, None, header=True, sample=(row,))
@@ -68,69 +104,57 @@ class ArrowTable:
     def batches(
         self,
         columns: Sequence[int],
-        reading: Reading,
+        report: ReadReport,
         *,
         error: type[IsothermError],
         empty: bool = False,
     ) -> Iterator[Batch]:
-        """Batches of the columns wanted; rows with gaps or faulty weights are faults."""
-        names = [self.layout.columns[k] for k in columns]
+        """See `Table.batches`; rows with gaps or faulty weights are faults."""
         if len(set(self.layout.columns)) != len(self.layout.columns):
             raise FileError(f"{self._source.name} has two columns of one name")
         row = 0
-        try:
-            self._check_promise(names)
-            for part in _parts(self._file, names):
-                self._count(part)
-                batch, n = _batch(part), len(part)
-                good = _good(batch, empty=empty)
-                if good is not None:
-                    first_fault = int(np.flatnonzero(~good)[0])
-                    fault = (
-                        f"{reading.name}, row {row + first_fault + 1}: {_why(batch, first_fault)}"
-                    )
-                    if self._said.on_error == "raise":
-                        raise error(fault)
-                    reading.skip(fault)
-                    reading.n_skipped += int((~good).sum()) - 1
-                    batch = _kept(batch, good)
-                row += n
-                reading.n_rows += len(batch.first)
-                yield batch
-        except IsothermError:
-            raise
-        except _FAULTS as fault:
-            raise _damaged(self._source.name, fault) from None
+        for batch in self._batches(columns):
+            n = len(batch.first)
+            good = _good(batch, empty=empty)
+            if good is not None:
+                first = int(np.flatnonzero(~good)[0])
+                fault = f"{report.name}, row {row + first + 1}: {_why(batch, first)}"
+                if self._options.on_error == "raise":
+                    raise error(fault)
+                report.skip(fault, int((~good).sum()))
+                batch = _kept(batch, good)
+            row += n
+            report.n_rows += len(batch.first)
+            yield batch
 
-    def progress(self, reading: Reading) -> tuple[int, int | None]:
+    def progress(self, report: ReadReport) -> tuple[int, int | None]:
         """How many rows were read, and how many there are."""
-        return reading.n_rows, self.n_rows
+        return report.n_rows, self.n_rows
 
     def pieces(
         self, columns: Sequence[int], most: int, count: int
     ) -> Iterator[tuple[Batch, float]]:
-        """Some of the rows and the share of all seen so far; see `TextTable.pieces`."""
-        names = [self.layout.columns[k] for k in columns]
+        """See `Table.pieces`; they are groups of rows."""
         total, seen = self.n_rows, 0
         groups = getattr(self._file, "num_row_groups", 0)
-        parts = _parts(self._file, names)
+        chosen = None
         if total and total * BYTES_PER_ROW > most and groups > 1:
             wanted = max(2, round(groups * most / (total * BYTES_PER_ROW)))
             chosen = np.unique(np.linspace(0, groups - 1, min(wanted, count)).round().astype(int))
-            parts = self._file.iter_batches(ROWS, columns=names, row_groups=chosen.tolist())
-        try:
+        for batch in self._batches(columns, None if chosen is None else chosen.tolist()):
+            seen += len(batch.first)
+            good = _good(batch, empty=False)
+            yield batch if good is None else _kept(batch, good), seen / total if total else 1.0
+
+    def _batches(self, columns: Sequence[int], groups: list[int] | None = None) -> Iterator[Batch]:
+        """The columns wanted, of all rows or of some groups, checked."""
+        names = [self.layout.columns[k] for k in columns]
+        with _damage(self._source.name):
             self._check_promise(names)
-            for part in parts:
-                self._count(part)
-                batch = _batch(part)
-                good = _good(batch, empty=False)
-                batch = batch if good is None else _kept(batch, good)
-                seen += len(part)
-                yield batch, seen / total if total else 1.0
-        except IsothermError:
-            raise
-        except _FAULTS as fault:
-            raise _damaged(self._source.name, fault) from None
+            for part in _parts(self._file, names, groups):
+                self._n_unpacked += part.nbytes
+                self._source.check_unpacked(self._n_unpacked)
+                yield _batch(part)
 
     def _check_promise(self, names: list[str]) -> None:
         """Refuse a Parquet file that says it unpacks to too much."""
@@ -146,34 +170,16 @@ class ArrowTable:
             sum(group.column(k).total_uncompressed_size for group in groups for k in chosen)
         )
 
-    def _count(self, part: pa.RecordBatch) -> None:
-        """Refuse a file that does unpack to too much."""
-        self._n_unpacked += part.nbytes
-        self._source.check_unpacked(self._n_unpacked)
 
-
-def _opened(source: Source) -> Any:
-    if source.format == "Parquet":
-        import pyarrow.parquet as pq
-
-        # Column by column in small pieces: a group of rows at once is far more than is needed.
-        return pq.ParquetFile(source.everything(), buffer_size=BUFFER, pre_buffer=False)
-    if source.format == "Arrow stream":
-        return pa.ipc.open_stream(source.everything())
-    if source.head.startswith(b"FEA1"):
-        import pyarrow.feather
-
-        return pyarrow.feather.read_table(source.everything())
-    return pa.ipc.open_file(source.everything())
-
-
-def _schema(file: Any) -> pa.Schema:
+def _schema(file: ArrowFile) -> pa.Schema:
     return file.schema_arrow if hasattr(file, "schema_arrow") else file.schema
 
 
-def _parts(file: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
+def _parts(
+    file: ArrowFile, names: list[str], groups: list[int] | None = None
+) -> Iterator[pa.RecordBatch]:
     if hasattr(file, "iter_batches"):
-        many = file.iter_batches(ROWS, columns=names)
+        many = file.iter_batches(ROWS, columns=names, row_groups=groups)
     elif isinstance(file, pa.Table):
         many = file.select(names).to_batches(ROWS)
     elif hasattr(file, "num_record_batches"):
@@ -187,7 +193,7 @@ def _parts(file: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
         yield chosen
 
 
-def as_text(column: Any) -> pa.Array:
+def as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """A column of ids or labels as text; whole numbers as they are written, 7 and not 7.0."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -211,7 +217,7 @@ def _batch(part: pa.RecordBatch) -> Batch:
     return Batch(as_text(part.column(0)), as_text(part.column(1)), numbers)
 
 
-def _good(batch: Batch, *, empty: bool) -> Any:
+def _good(batch: Batch, *, empty: bool) -> NDArray[np.bool_] | None:
     """A mask of the rows without a fault; None if all are."""
     masks = [_filled(batch.first)]
     if not empty:
@@ -222,9 +228,9 @@ def _good(batch: Batch, *, empty: bool) -> Any:
     return None if whole.all() else whole
 
 
-def _filled(column: pa.Array) -> Any:
-    lengths = pc.fill_null(pc.binary_length(column), 0)
-    return lengths.to_numpy(zero_copy_only=False) > 0
+def _filled(column: pa.Array) -> NDArray[np.bool_]:
+    lengths = pc.fill_null(pc.binary_length(column), 0).to_numpy(zero_copy_only=False)
+    return np.asarray(lengths > 0)
 
 
 def _why(batch: Batch, row: int) -> str:
@@ -234,7 +240,7 @@ def _why(batch: Batch, row: int) -> str:
     return f"a weight is finite and not negative, {batch.numbers[row]} is not: {cells}"
 
 
-def _kept(batch: Batch, good: Any) -> Batch:
+def _kept(batch: Batch, good: NDArray[np.bool_]) -> Batch:
     mask = pa.array(good)
     numbers = None if batch.numbers is None else batch.numbers[good]
     return Batch(batch.first.filter(mask), batch.second.filter(mask), numbers)
@@ -246,6 +252,13 @@ def _is_numeric(kind: pa.DataType) -> bool:
     )
 
 
-def _damaged(name: str, error: Exception) -> FileError:
-    said = str(error).splitlines() or [type(error).__name__]
-    return FileError(f"{name} is damaged or not what it says: {said[0]}")
+@contextmanager
+def _damage(name: str) -> Iterator[None]:
+    """What Arrow makes of damaged files becomes one kind of error, which names the file."""
+    try:
+        yield
+    except IsothermError:
+        raise
+    except _FAULTS as error:
+        lines = str(error).splitlines() or [type(error).__name__]
+        raise FileError(f"{name} is damaged or not what it says: {lines[0]}") from None

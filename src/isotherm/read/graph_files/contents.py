@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import GraphError
-from isotherm.read.record import shown
+from isotherm.read.report import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ ALWAYS_ALLOWED = 10**6
 WEIGHT_RULE = "a weight is a finite number, not negative"
 
 
-class Listed(NamedTuple):
+class Contents(NamedTuple):
     """The nodes and edges of a file, in its order.
 
     Attributes
@@ -59,8 +59,8 @@ def as_weight(text: str) -> float | None:
     return value if 0 <= value < math.inf and "_" not in text else None
 
 
-class Listing:
-    """A `Listed` in the making: nodes and edges may come in any order.
+class ContentsBuilder:
+    """A `Contents` in the making: nodes and edges may come in any order.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ class Listing:
 
     Examples
     --------
-    >>> listing = Listing("pair.gml")
-    >>> listing.add_edge("a", "b", "0.5", line=1)
-    >>> listing.add_node("a", {"club": "red"}, line=2)
-    >>> listing.add_node("b", {}, line=3)
-    >>> nodes, source, target, weight, columns = listing.finish()
+    >>> builder = ContentsBuilder("pair.gml")
+    >>> builder.add_edge("a", "b", "0.5", line=1)
+    >>> builder.add_node("a", {"club": "red"}, line=2)
+    >>> builder.add_node("b", {}, line=3)
+    >>> nodes, source, target, weight, columns = builder.finish()
     >>> nodes, source, target, weight, columns
     (['a', 'b'], ['a'], ['b'], [0.5], {'club': ['red', None]})
     """
@@ -139,7 +139,7 @@ class Listing:
 
     def finish(
         self, weight: float | None = None, defaults: Mapping[str, str] | None = None
-    ) -> Listed:
+    ) -> Contents:
         """All that was found.
 
         Parameters
@@ -168,7 +168,7 @@ class Listing:
             column = self._columns.setdefault(key, [])
             self._fill(column, len(self._known), None)
             column[:] = [text if value is None else value for value in column]
-        return Listed(list(self._known), self._source, self._target, weights, self._columns)
+        return Contents(list(self._known), self._source, self._target, weights, self._columns)
 
     def _await(self, node: str, line: int) -> str:
         return self._awaited.setdefault(node, (node, line))[0]

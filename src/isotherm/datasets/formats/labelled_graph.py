@@ -1,4 +1,4 @@
-"""Packed: a graph with labels as the arrays of one file, and their checks.
+"""A graph with labels as the arrays of one file, and their checks.
 
 The format of the cache and of the bundled file: a ``.npz`` with
 
@@ -11,26 +11,28 @@ The format of the cache and of the bundled file: a ``.npz`` with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
+from isotherm.datasets.formats.archives import MOST_BYTES
+from isotherm.datasets.formats.arrays import check_pointers, read_npz, write_npz
 from isotherm.errors import DatasetError
 from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN, decode_labels
-from isotherm.read.archives import MOST_BYTES
-from isotherm.read.arrays import check_pointers, read_npz, write_npz
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from isotherm.datasets.formats.arrays import Array
 
 _NEEDED = ("indptr", "indices", "labels")
 _OPTIONAL = ("names", "label_names")
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class LabelledGraph:
     """A graph with labels, as arrays that agree with each other.
 
     Attributes
@@ -50,8 +52,8 @@ class Packed:
 
     adjacency: sparse.csr_array
     labels: NDArray[np.int64]
-    names: NDArray[np.str_] | None = None
-    label_names: NDArray[np.str_] | None = None
+    names: Array | None = None
+    label_names: Array | None = None
 
     def __post_init__(self) -> None:
         n = self.adjacency.shape[0]
@@ -80,8 +82,9 @@ class Packed:
         target: NDArray[np.int64],
         *,
         labels: NDArray[np.int64],
-        **names: Any,
-    ) -> Packed:
+        names: Array | None = None,
+        label_names: Array | None = None,
+    ) -> LabelledGraph:
         """From the two ends of each edge, in any direction, more than once or not.
 
         Raises
@@ -91,7 +94,8 @@ class Packed:
 
         Examples
         --------
-        >>> pair = Packed.from_edges(2, np.array([0]), np.array([1]), labels=np.array([0, 1]))
+        >>> zero, one = np.array([0]), np.array([1])
+        >>> pair = LabelledGraph.from_edges(2, zero, one, labels=np.array([0, 1]))
         >>> pair.adjacency.toarray().tolist()
         [[0.0, 1.0], [1.0, 0.0]]
         """
@@ -102,10 +106,10 @@ class Packed:
             raise DatasetError(f"an edge leads outside the nodes 0 … {n_nodes - 1}")
         whole = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(n_nodes, n_nodes)).tocsr()
         whole.data[:] = 1.0
-        return cls(whole, labels, **names)
+        return cls(whole, labels, names, label_names)
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, most: int = MOST_BYTES) -> Packed:
+    def from_bytes(cls, data: bytes, *, most: int = MOST_BYTES) -> LabelledGraph:
         """From the contents of a file, which may unpack to `most` bytes.
 
         Raises
@@ -143,7 +147,7 @@ class Packed:
             return Graph.from_matrix(self.adjacency)
         return Graph.from_matrix(self.adjacency, nodes=self.names)
 
-    def label_array(self) -> NDArray[Any]:
+    def label_array(self) -> Array:
         """The labels by name, where classes have names and all differ; else their numbers."""
         classes = self.label_names
         if classes is None or len(np.unique(classes)) != len(classes):
@@ -151,12 +155,12 @@ class Packed:
         return decode_labels(self.labels, classes)
 
 
-def _check_strings(key: str, array: NDArray[Any]) -> None:
+def _check_strings(key: str, array: Array) -> None:
     if array.ndim != 1 or array.dtype.kind != "U":
         raise DatasetError(f"{key!r} must be strings, not {array.dtype} of shape {array.shape}")
 
 
-def _checked_matrix(indptr: NDArray[Any], indices: NDArray[Any]) -> sparse.csr_array:
+def _checked_matrix(indptr: Array, indices: Array) -> sparse.csr_array:
     """The adjacency matrix, if the two arrays are one."""
     n = len(indptr) - 1
     start = check_pointers(indptr)

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from isotherm.graph import Graph
-    from isotherm.read.record import Reading
+    from isotherm.read.report import ReadReport
 
 SHOWN = 3
 _ODD = r"\s|^[+-]?\d+\.0*$"
 
 
-def note_ids_alike(graph: Graph, reading: Reading) -> None:
+def note_similar_ids(graph: Graph, report: ReadReport) -> None:
     """Note ids of a graph that differ only by spaces or by type."""
-    pairs = pairs_alike(graph.nodes.as_texts())
+    pairs = similar_pairs(graph.nodes.as_texts())
     if pairs:
         shown = ", ".join(f"{a!r} and {b!r}" for a, b in pairs[:SHOWN])
-        reading.notes.append(
-            f"{reading.name}: {len(pairs)} id{'s differ' if len(pairs) > 1 else ' differs'} from "
+        report.notes.append(
+            f"{report.name}: {len(pairs)} id{'s differ' if len(pairs) > 1 else ' differs'} from "
             f"another only by spaces or type, and so names another node: {shown}"
             + (", …" if len(pairs) > SHOWN else "")
         )
 
 
-def pairs_alike(texts: pa.Array) -> list[tuple[str, str]]:
+def similar_pairs(texts: pa.Array) -> list[tuple[str, str]]:
     """Pairs of different texts that are alike: the odd one and the other.
 
     Examples
     --------
-    >>> pairs_alike(pa.array(["1", "2", "1.0", "a b", "a  b"]))
+    >>> similar_pairs(pa.array(["1", "2", "1.0", "a b", "a  b"]))
     [('1.0', '1'), ('a  b', 'a b')]
     """
     odd = texts.filter(pc.match_substring_regex(texts, _ODD))
@@ -55,7 +55,7 @@ def pairs_alike(texts: pa.Array) -> list[tuple[str, str]]:
     return pairs
 
 
-def plain_form(texts: pa.Array) -> Any:
+def plain_form(texts: pa.Array) -> pa.Array:
     """Texts with single spaces, none around them, and whole numbers without a point."""
     single = pc.replace_substring_regex(texts, r"\s+", " ")
     trimmed = pc.utf8_trim_whitespace(single)

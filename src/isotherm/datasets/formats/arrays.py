@@ -9,24 +9,26 @@ from __future__ import annotations
 import zipfile
 from io import BytesIO
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib import format as npy
 
+from isotherm.datasets.formats.archives import MOST_BYTES
+from isotherm.datasets.formats.unpickle import load_array
 from isotherm.errors import DatasetError
-from isotherm.read.archives import MOST_BYTES
-from isotherm.read.unpickle import load_array
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from numpy.typing import NDArray
 
+    Array = NDArray[np.generic]  # of numbers or of strings
+
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
-def read_npy(data: bytes, *, objects: bool = False) -> NDArray[Any]:
+def read_npy(data: bytes, *, objects: bool = False) -> Array:
     """The array of numbers or strings in a ``.npy`` file.
 
     Parameters
@@ -73,7 +75,7 @@ def unpacked_size(data: bytes) -> int:
         return 0
 
 
-def read_npz(data: bytes, wanted: Collection[str], *, most: int = MOST_BYTES) -> dict[str, Any]:
+def read_npz(data: bytes, wanted: Collection[str], *, most: int = MOST_BYTES) -> dict[str, Array]:
     """The arrays named `wanted` in a ``.npz`` file; those that it lacks are left out.
 
     Raises
@@ -103,7 +105,7 @@ def read_npz(data: bytes, wanted: Collection[str], *, most: int = MOST_BYTES) ->
     return arrays
 
 
-def write_npz(arrays: dict[str, NDArray[Any]], *, small: bool = False) -> bytes:
+def write_npz(arrays: dict[str, Array], *, small: bool = False) -> bytes:
     """A ``.npz`` file; the same arrays give the same bytes.
 
     Parameters
@@ -127,7 +129,7 @@ def write_npz(arrays: dict[str, NDArray[Any]], *, small: bool = False) -> bytes:
 
 def read_sparse(
     data: bytes, *, most: int = MOST_BYTES
-) -> tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+) -> tuple[int, NDArray[np.int64], NDArray[np.int64], Array]:
     """Number of nodes, the two ends and the weight of each edge of `scipy.sparse.save_npz`.
 
     Raises
@@ -160,7 +162,7 @@ def read_sparse(
     return n, source[there], target[there], weights.ravel()[there]
 
 
-def _expanded(indptr: NDArray[Any], n: int) -> NDArray[Any]:
+def _expanded(indptr: Array, n: int) -> Array:
     """The row of every entry."""
     if len(indptr) != n + 1:
         raise DatasetError(f"row pointers of length {len(indptr)} for {n} rows")
@@ -168,7 +170,7 @@ def _expanded(indptr: NDArray[Any], n: int) -> NDArray[Any]:
     return np.repeat(np.arange(n), start[1:] - start[:-1])
 
 
-def check_pointers(indptr: NDArray[Any]) -> NDArray[np.int64]:
+def check_pointers(indptr: Array) -> NDArray[np.int64]:
     """Where each row of a CSR matrix starts, if that goes up from 0 to a number in reason.
 
     Raises

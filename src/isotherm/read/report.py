@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
 from dataclasses import dataclass, field
 
-from isotherm.errors import ParameterError
-from isotherm.read.unpacking import UnpackLimit
-
-ON_ERROR = ("raise", "skip")
 SHOWN = 5  # faults that are kept with their text
 LONGEST_TEXT = 80
 
 
 @dataclass
-class Reading:
+class ReadReport:
     """What was found in a file, and what was left out.
 
     Attributes
@@ -50,9 +45,9 @@ class Reading:
     n_empty: int = 0
     weights: dict[str, float] = field(default_factory=dict)
 
-    def skip(self, fault: str) -> None:
-        """Count a malformed row."""
-        self.n_skipped += 1
+    def skip(self, fault: str, count: int = 1) -> None:
+        """Count malformed rows, the first of which has this fault."""
+        self.n_skipped += count
         if len(self.faults) < SHOWN:
             self.faults.append(fault)
 
@@ -63,43 +58,6 @@ class Reading:
             rows = "row was" if self.n_skipped == 1 else "rows were"
             skipped = [f"{self.n_skipped} malformed {rows} left out; {self.faults[0]}"]
         return skipped + self.notes
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a user says of a file, in place of what would be found by looking.
-
-    Attributes
-    ----------
-    delimiter, comment : str or None
-    header : bool or None
-    encoding : str
-    on_error : {"raise", "skip"}
-        What to do with malformed rows.
-    unpacking : UnpackLimit
-        How much it may unpack to.
-
-    Raises
-    ------
-    ParameterError
-        If that is nothing that could be said.
-    """
-
-    delimiter: str | None = None
-    header: bool | None = None
-    comment: str | None = None
-    encoding: str = "utf-8"
-    on_error: str = "raise"
-    unpacking: UnpackLimit = field(default_factory=UnpackLimit)
-
-    def __post_init__(self) -> None:
-        if self.on_error not in ON_ERROR:
-            raise ParameterError.unknown("on_error", self.on_error, ON_ERROR)
-        try:
-            codecs.lookup(self.encoding)
-            " ".encode(self.encoding)
-        except (LookupError, UnicodeError, ValueError):
-            raise ParameterError(f"there is no text encoding {self.encoding!r}") from None
 
 
 def shown(text: str) -> str:

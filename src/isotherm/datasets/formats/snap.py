@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.datasets.formats.archives import gunzip
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.errors import DatasetError
-from isotherm.read.archives import gunzip
-from isotherm.read.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def read_numbers(data: bytes, name: str, columns: int) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64).reshape(-1, columns)
 
 
-def read(files: Mapping[str, bytes]) -> Packed:
+def read(files: Mapping[str, bytes]) -> LabelledGraph:
     """The graph of an edge list and a list of labels, given in this order.
 
     The nodes are those that have a label.
@@ -72,4 +72,4 @@ def read(files: Mapping[str, bytes]) -> Packed:
             f"{labels_name}"
         )
     source, target = np.searchsorted(nodes[order], edges).T
-    return Packed.from_edges(len(nodes), source, target, labels=labels[order])
+    return LabelledGraph.from_edges(len(nodes), source, target, labels=labels[order])

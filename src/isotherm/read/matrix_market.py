@@ -1,49 +1,45 @@
-"""MatrixMarket and ``.npz`` files → Graph."""
+"""MatrixMarket files → Graph."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
-from isotherm.errors import FileError, GraphError, IsothermError, LabelError
-from isotherm.graph import Graph
-from isotherm.graph.rows import rows_from_matrix
-from isotherm.graph.weights import check_weights
-from isotherm.read.arrays import read_npz, read_sparse, unpacked_size
+from isotherm.errors import FileError, GraphError
 from isotherm.read.layout import WHITE_SPACE, Layout
-from isotherm.read.packed import Packed
-from isotherm.read.record import Said, shown
-from isotherm.read.text import TextTable
+from isotherm.read.matrix import graph_of_matrix
+from isotherm.read.options import TextOptions
+from isotherm.read.report import shown
+from isotherm.read.text_table import TextTable
 
 if TYPE_CHECKING:
-    from isotherm.read.record import Reading
+    from isotherm.graph import Graph
+    from isotherm.read.report import ReadReport
     from isotherm.read.source import Source
 
 NODES_PER_ENTRY = 100  # of an honest matrix, most of whose rows may be empty
 
 
-def read_matrix_market(source: Source, reading: Reading) -> Graph:
+def read_graph(source: Source, report: ReadReport) -> Graph:
     """The graph of a square matrix; nodes are named as the file counts them, from 1 on.
 
     SciPy's own reader is not for files of strangers: damaged ones can make it crash.
     """
     header = _Header.of(source)
-    columns = ("row", "column", "value")[: 2 if header.field == "pattern" else 3]
     if header.layout == "array":
-        columns = ("value",)
-    reading.columns = columns
-    if header.layout == "array":
+        report.columns = ("value",)
         matrix = _dense(source, header)
     else:
-        matrix = _coordinates(source, header, reading)
+        report.columns = ("row", "column", "value")[: 2 if header.field == "pattern" else 3]
+        matrix = _coordinates(source, header, report)
     if header.symmetry == "symmetric":
         matrix = matrix + sparse.tril(matrix, k=-1).T + sparse.triu(matrix, k=1).T
-    return _graph(sparse.csr_array(matrix), source.name, first=1)
+    return graph_of_matrix(sparse.csr_array(matrix), source.name, first=1)
 
 
 @dataclass(frozen=True)
@@ -92,12 +88,12 @@ class _Header:
         return cls(layout, field, symmetry, rows, n_entries, at + 1)
 
 
-def _coordinates(source: Source, header: _Header, reading: Reading) -> Any:
+def _coordinates(source: Source, header: _Header, report: ReadReport) -> sparse.csr_array:
     """A matrix given by its entries, one per line: row, column and value."""
-    layout = Layout(WHITE_SPACE, reading.columns, header.n_lines, None, header=False, sample=())
-    table = TextTable(source, Said(), layout=layout)
-    parts: list[tuple[Any, Any, Any]] = []
-    for batch in table.batches(range(len(reading.columns)), reading, error=GraphError):
+    layout = Layout(WHITE_SPACE, report.columns, header.n_lines, None, header=False, sample=())
+    table = TextTable(source, TextOptions(), layout=layout)
+    parts = []
+    for batch in table.batches(range(len(report.columns)), report, error=GraphError):
         try:
             i, j = (
                 pc.cast(column, pa.int64()).to_numpy(zero_copy_only=False)
@@ -108,9 +104,9 @@ def _coordinates(source: Source, header: _Header, reading: Reading) -> Any:
                 f"{source.name}: rows and columns are whole numbers; {error}"
             ) from None
         parts.append((i, j, np.ones(len(i)) if batch.numbers is None else batch.numbers))
-    if reading.n_rows != header.n_entries:
+    if report.n_rows != header.n_entries:
         raise GraphError(
-            f"{source.name} has {reading.n_rows} entries but says {header.n_entries}: cut off?"
+            f"{source.name} has {report.n_rows} entries but says {header.n_entries}: cut off?"
         )
     i, j, values = (
         (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -123,7 +119,7 @@ def _coordinates(source: Source, header: _Header, reading: Reading) -> Any:
     return sparse.coo_array((values.astype(np.float64), (i - 1, j - 1)), shape=(n, n)).tocsr()
 
 
-def _dense(source: Source, header: _Header) -> Any:
+def _dense(source: Source, header: _Header) -> sparse.csr_array:
     """A matrix given column by column, all values of it."""
     text = source.whole().split(b"\n", header.n_lines)[-1]
     n = header.n_nodes
@@ -139,60 +135,3 @@ def _dense(source: Source, header: _Header) -> Any:
     lower = np.zeros((n, n))
     lower.T[np.triu_indices(n)] = values
     return sparse.csr_array(lower)
-
-
-def read_npz_graph(source: Source, reading: Reading) -> Graph:
-    """The graph of a matrix that SciPy saved, or of a data set of isotherm's own format."""
-    data, most = _npz(source)
-    try:
-        if "format" in read_npz(data, {"format"}, most=most):
-            n, i, j, weights = read_sparse(data, most=most)
-            check_weights(weights)
-            shape = (n, n)
-            matrix = sparse.coo_array((weights.astype(np.float64), (i, j)), shape=shape).tocsr()
-            reading.columns = ("row", "column", "value")
-            reading.n_rows = len(i)
-            return _graph(matrix, source.name, first=0)
-        packed = Packed.from_bytes(data, most=most)
-    except IsothermError as error:
-        raise GraphError(f"{source.name}: {error}") from None
-    reading.columns = ("indptr", "indices")
-    reading.n_rows = packed.adjacency.nnz
-    graph = packed.graph()
-    return graph if graph.has_names else _named(graph, first=0)
-
-
-def read_npz_labels(source: Source, reading: Reading) -> tuple[Any, Any]:
-    """Node ids and labels of a data set of isotherm's own format."""
-    data, most = _npz(source)
-    try:
-        packed = Packed.from_bytes(data, most=most)
-    except IsothermError as error:
-        raise LabelError(f"{source.name}: {error}") from None
-    graph = packed.graph()
-    nodes = graph if graph.has_names else _named(graph, first=0)
-    reading.columns = ("labels",)
-    known = np.flatnonzero(packed.labels >= 0)
-    labels = [str(label) for label in packed.label_array()[known].tolist()]
-    return nodes.nodes.as_texts().take(known), labels
-
-
-def _npz(source: Source) -> tuple[bytes, int]:
-    """The contents of an ``.npz`` file, and the bytes it unpacks to, which are not too many."""
-    data = source.everything().read()
-    unpacked = unpacked_size(data)
-    source.check_unpacked(unpacked)
-    return data, unpacked
-
-
-def _graph(matrix: Any, name: str, *, first: int) -> Graph:
-    try:
-        return _named(Graph(rows_from_matrix(matrix)), first=first)
-    except GraphError as error:
-        raise GraphError(f"{name}: {error}") from None
-
-
-def _named(graph: Graph, *, first: int) -> Graph:
-    """The same with positions, counted from `first` on and written out, as ids."""
-    numbers = pa.array(np.arange(first, first + graph.n_nodes))
-    return graph.renamed(pc.cast(numbers, pa.large_string()))

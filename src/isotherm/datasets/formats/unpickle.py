@@ -12,12 +12,15 @@ import re
 from collections import defaultdict
 from io import BytesIO
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.datasets.formats.archives import MOST_BYTES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 from isotherm.errors import DatasetError
-from isotherm.read.archives import MOST_BYTES
 
 _TYPE_CODE = re.compile(r"[biuf][1248]|O8?")
 
@@ -32,7 +35,7 @@ class _DType:
     def __setstate__(self, state: Any) -> None:
         self.order = state[1]
 
-    def checked(self) -> np.dtype[Any]:
+    def checked(self) -> np.dtype[np.generic]:
         """The type, if it is one of numbers or objects."""
         code, order = str(self.code), str(self.order)
         if not _TYPE_CODE.fullmatch(code) or order not in {"<", ">", "|", "="}:
@@ -49,7 +52,7 @@ class _Array:
     def __setstate__(self, state: Any) -> None:
         self.state = state
 
-    def checked(self) -> np.ndarray[Any, np.dtype[Any]]:
+    def checked(self) -> NDArray[np.generic]:
         """The array, if shape, type and contents agree."""
         _, shape, dtype, by_column, contents = self.state
         kind = dtype.checked()
@@ -66,7 +69,7 @@ class _Array:
 
 # Nothing here can be changed by a pickle that names it: Python's own classes are closed, and
 # the two records have a __setstate__, which fails on the class itself.
-_UNDERSTOOD: dict[tuple[str, str], Any] = {
+_UNDERSTOOD: dict[tuple[str, str], type] = {
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _DType,
     ("numpy.core.multiarray", "_reconstruct"): _Array,
@@ -78,13 +81,13 @@ _UNDERSTOOD: dict[tuple[str, str], Any] = {
 
 
 class _Reader(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> type:
         if (module, name) not in _UNDERSTOOD:
             raise DatasetError(f"the pickle asks for {module}.{name}, which is not allowed")
         return _UNDERSTOOD[module, name]
 
 
-def _read(data: bytes) -> Any:
+def _read(data: bytes) -> object:
     try:
         return _Reader(BytesIO(data), encoding="latin-1").load()
     except DatasetError:
@@ -93,7 +96,7 @@ def _read(data: bytes) -> Any:
         raise DatasetError(f"damaged pickle: {error}") from None
 
 
-def load_array(data: bytes) -> np.ndarray[Any, np.dtype[Any]]:
+def load_array(data: bytes) -> NDArray[np.generic]:
     """The array of numbers or strings that a pickle holds.
 
     Raises
@@ -143,7 +146,7 @@ def _is_node(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**31
 
 
-def strings(items: Any) -> np.ndarray[Any, np.dtype[np.str_]]:
+def strings(items: object) -> NDArray[np.str_]:
     """A list of strings as an array.
 
     Raises

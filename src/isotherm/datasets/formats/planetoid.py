@@ -7,25 +7,26 @@ nodes these are, in the order of ``ty``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from isotherm.datasets.snap import read_numbers
+from isotherm.datasets.formats.labelled_graph import LabelledGraph
+from isotherm.datasets.formats.snap import read_numbers
+from isotherm.datasets.formats.unpickle import load_array, load_neighbours
 from isotherm.errors import DatasetError
 from isotherm.labels import UNKNOWN
-from isotherm.read.packed import Packed
-from isotherm.read.unpickle import load_array, load_neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
+T = TypeVar("T")
 PARTS = ("graph", "ally", "ty", "test.index")
 
 
-def read(files: Mapping[str, bytes]) -> Packed:
+def read(files: Mapping[str, bytes]) -> LabelledGraph:
     """The graph of the four files, given in the order of `PARTS`.
 
     Raises
@@ -52,10 +53,10 @@ def read(files: Mapping[str, bytes]) -> Packed:
     labels = np.full(n, UNKNOWN, dtype=np.int64)
     labels[: len(first)] = first
     labels[places] = tested
-    return Packed.from_edges(n, source, target, labels=labels)
+    return LabelledGraph.from_edges(n, source, target, labels=labels)
 
 
-def read_citeseer(files: Mapping[str, bytes]) -> Packed:
+def read_citeseer(files: Mapping[str, bytes]) -> LabelledGraph:
     """Citeseer as in the paper: without its self loops, then without nodes left alone.
 
     Fifteen nodes are in the graph but in no other file: they have neither a label nor words, and
@@ -68,10 +69,10 @@ def read_citeseer(files: Mapping[str, bytes]) -> Packed:
     kept = known[source] & known[target] & (source != target)
     nodes, ends = np.unique([source[kept], target[kept]], return_inverse=True)
     source, target = ends.reshape(2, -1)
-    return Packed.from_edges(len(nodes), source, target, labels=whole.labels[nodes])
+    return LabelledGraph.from_edges(len(nodes), source, target, labels=whole.labels[nodes])
 
 
-def _named(name: str, read_file: Callable[[bytes], Any], files: Mapping[str, bytes]) -> Any:
+def _named(name: str, read_file: Callable[[bytes], T], files: Mapping[str, bytes]) -> T:
     try:
         return read_file(files[name])
     except DatasetError as error:

@@ -7,14 +7,19 @@ import re
 from html.entities import html5
 from typing import TYPE_CHECKING
 
-from isotherm.read.listed import BLOCK, LONGEST, Listed, Listing
-from isotherm.read.record import shown
+from isotherm.read.graph_files import graph_of, labels_of
+from isotherm.read.graph_files.contents import BLOCK, LONGEST, Contents, ContentsBuilder
+from isotherm.read.report import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
     from isotherm.errors import GraphError
+    from isotherm.graph import Graph
+    from isotherm.read.report import ReadReport
+    from isotherm.read.source import Source
+    from isotherm.read.table import Columns, LabelRows
 
 # A key with its value, or the end of a list. The groups are told apart by their numbers: a match's
 # `lastindex` is that of the value. Nothing is tried twice: all repetitions are possessive.
@@ -35,7 +40,17 @@ ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][A-Za-z
 NEEDED = {"node": ("id", "label"), "edge": ("source", "target", "weight")}
 
 
-def read_gml(stream: BinaryIO, name: str) -> Listed:
+def read_graph(source: Source, report: ReadReport) -> Graph:
+    """The graph of a file."""
+    return graph_of(read_gml(source.rest(), source.name), report)
+
+
+def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRows:
+    """The labels of a file: an attribute of its nodes."""
+    return labels_of(read_gml(source.rest(), source.name), columns, report)
+
+
+def read_gml(stream: BinaryIO, name: str) -> Contents:
     """Nodes and edges of a GML file.
 
     The nodes are named by their ``label`` where each has one and all differ, and their ``id`` is
@@ -62,17 +77,17 @@ def read_gml(stream: BinaryIO, name: str) -> Listed:
     --------
     >>> from io import BytesIO
     >>> text = b'graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 weight 0.5 ] ]'
-    >>> listed = read_gml(BytesIO(text), "pair.gml")
-    >>> listed.nodes, listed.source, listed.target, listed.weight
+    >>> contents = read_gml(BytesIO(text), "pair.gml")
+    >>> contents.nodes, contents.source, contents.target, contents.weight
     (['1', '2'], ['1'], ['2'], [0.5])
     """
     reader = _Reader(name)
-    for block in _decoded(stream, reader.listing):
+    for block in _decoded(stream, reader.builder):
         reader.feed(block)
     return _named_by_label(reader.finish())
 
 
-def _decoded(stream: BinaryIO, listing: Listing) -> Iterator[str]:
+def _decoded(stream: BinaryIO, builder: ContentsBuilder) -> Iterator[str]:
     """The text of the file, block by block."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     line = 1
@@ -82,10 +97,10 @@ def _decoded(stream: BinaryIO, listing: Listing) -> Iterator[str]:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as fault:
             line += fault.object.count(b"\n", 0, fault.start)
-            raise listing.fault(line, "not text in UTF-8") from None
+            raise builder.fault(line, "not text in UTF-8") from None
         if "\0" in text:
             line += text.count("\n", 0, text.index("\0"))
-            raise listing.fault(line, "not text: it has a zero byte")
+            raise builder.fault(line, "not text: it has a zero byte")
         line += text.count("\n")
         yield text
         if not data:
@@ -106,24 +121,24 @@ def _character(entity: re.Match[str]) -> str:
     return chr(code) if is_character else entity[0]
 
 
-def _named_by_label(listed: Listed) -> Listed:
-    labels = [label for label in listed.columns.get("label", ()) if label]
-    if not len(set(labels)) == len(labels) == len(listed.nodes):
-        return listed
-    names = dict(zip(listed.nodes, labels, strict=True))
-    others = {key: column for key, column in listed.columns.items() if key != "label"}
-    return Listed(
+def _named_by_label(contents: Contents) -> Contents:
+    labels = [label for label in contents.columns.get("label", ()) if label]
+    if not len(set(labels)) == len(labels) == len(contents.nodes):
+        return contents
+    names = dict(zip(contents.nodes, labels, strict=True))
+    others = {key: column for key, column in contents.columns.items() if key != "label"}
+    return Contents(
         labels,
-        [names[node] for node in listed.source],
-        [names[node] for node in listed.target],
-        listed.weight,
-        {"id": list(listed.nodes), **others},
+        [names[node] for node in contents.source],
+        [names[node] for node in contents.target],
+        contents.weight,
+        {"id": list(contents.nodes), **others},
     )
 
 
 class _Reader:
     def __init__(self, name: str) -> None:
-        self.listing = Listing(name)
+        self.builder = ContentsBuilder(name)
         self.text = ""  # not read yet, from the line and place below on
         self.line = 1
         self.place = 0
@@ -157,15 +172,15 @@ class _Reader:
         self.text = self.text[kept:]
         if self.text and (last or len(self.text) > LONGEST):
             what = f"not GML: a key and its value are wanted, not {shown(self.text[:200])}"
-            raise self.listing.fault(self.line, what)
+            raise self.builder.fault(self.line, what)
 
-    def finish(self) -> Listed:
+    def finish(self) -> Contents:
         self.feed("\r", last=True)  # ends a word or a comment, but counts for no line
         if not self.n_graphs:
-            raise self.listing.fault(None, "not GML: no list called graph")
+            raise self.builder.fault(None, "not GML: no list called graph")
         if self.in_graph or self.skipped:
-            raise self.listing.fault(self.line, "the file ends inside a list: a ] is missing")
-        return self.listing.finish()
+            raise self.builder.fault(self.line, "the file ends inside a list: a ] is missing")
+        return self.builder.finish()
 
     # --- items --------------------------------------------------------------------------------
 
@@ -208,10 +223,10 @@ class _Reader:
         elif self.element:
             values, element, self.element = self.values, self.element, ""
             if element == "node":
-                self.listing.add_node(values.pop("id", None), values, self.element_line)
+                self.builder.add_node(values.pop("id", None), values, self.element_line)
             else:
                 ends = values.get("source"), values.get("target")
-                self.listing.add_edge(*ends, values.get("weight"), self.element_line)
+                self.builder.add_edge(*ends, values.get("weight"), self.element_line)
         elif self.in_graph:
             self.in_graph = False
         else:
@@ -223,4 +238,4 @@ class _Reader:
         return self.line
 
     def _fault(self, item: re.Match[str], what: str) -> GraphError:
-        return self.listing.fault(self._line_at(item.start()), what)
+        return self.builder.fault(self._line_at(item.start()), what)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from isotherm.errors import FileError
 from isotherm.read.layout import Layout, find_layout
 from isotherm.read.parse import Parser
-from isotherm.read.record import Reading
+from isotherm.read.report import ReadReport
 from isotherm.read.source import has_mark, recoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isotherm.errors import IsothermError
-    from isotherm.read.parse import Batch
-    from isotherm.read.record import Said
+    from isotherm.read.options import TextOptions
     from isotherm.read.source import Source
+    from isotherm.read.table import Batch
 
 BLOCK = 1 << 22
 LONGEST_LINE = 1 << 26
@@ -31,7 +31,7 @@ class TextTable:
     Parameters
     ----------
     source : Source
-    said : Said
+    options : TextOptions
     wanted : sequence of str or None
         Columns that the user names.
     layout : Layout, optional
@@ -46,20 +46,25 @@ class TextTable:
     def __init__(
         self,
         source: Source,
-        said: Said,
+        options: TextOptions,
         wanted: Sequence[str | None] = (),
         layout: Layout | None = None,
     ) -> None:
-        self.source, self.said = source, said
-        is_plain = codecs.lookup(said.encoding).name == "utf-8" and not has_mark(source.head)
-        if is_plain and b"\0" in source.head:
+        self.source, self.options = source, options
+        if self._is_plain and b"\0" in source.head:
             raise FileError(f"{source.name} is not text, nor a format that isotherm knows")
         self.layout = layout or self._found(wanted)
         self.format = {",": "CSV", "\t": "TSV"}.get(self.layout.delimiter, "text")
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the bytes of the file are those that are parsed."""
+        utf8 = codecs.lookup(self.options.encoding).name == "utf-8"
+        return utf8 and not has_mark(self.source.head)
+
     def _found(self, wanted: Sequence[str | None]) -> Layout:
-        source, said = self.source, self.said
-        text = recoded(source.head, said.encoding).decode(errors="replace")
+        source, options = self.source, self.options
+        text = recoded(source.head, options.encoding).decode(errors="replace")
         text = text.removeprefix("\ufeff")
         lines = text.split("\n") if "\n" in text else text.split("\r")
         if not source.is_whole and len(lines) > 1:
@@ -68,36 +73,24 @@ class TextTable:
             lines,
             source.name,
             source.ending,
-            delimiter=said.delimiter,
-            header=said.header,
-            comment=said.comment,
+            delimiter=options.delimiter,
+            header=options.header,
+            comment=options.comment,
             wanted=wanted,
         )
 
     def batches(
         self,
         columns: Sequence[int],
-        reading: Reading,
+        report: ReadReport,
         *,
         error: type[IsothermError],
         empty: bool = False,
     ) -> Iterator[Batch]:
-        """The rows, some at a time.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Two, or three: then the last one holds weights.
-        reading : Reading
-            Gets the count of rows and what is wrong with them.
-        error : type
-            Of the exceptions raised.
-        empty : bool
-            Whether cells of the second column may be empty.
-        """
+        """See `Table.batches`."""
         parser = Parser(self.layout, columns, empty=empty)
         left = self.layout.skipped
-        for number, block in whole_lines(self.source, self.said.encoding):
+        for number, block in whole_lines(self.source, self.options.encoding):
             while left and block:
                 block = block.partition(b"\n")[2]
                 left, number = left - 1, number + 1
@@ -107,27 +100,23 @@ class TextTable:
             if batch is None:
                 batch, faults = parser.careful(block)
                 for line, fault in faults:
-                    message = f"{reading.name}, line {number + line}: {fault}"
-                    if self.said.on_error == "raise":
+                    message = f"{report.name}, line {number + line}: {fault}"
+                    if self.options.on_error == "raise":
                         raise error(f"{message} (--on-error skip leaves such rows out)")
-                    reading.skip(message)
-            reading.n_rows += len(batch.first)
+                    report.skip(message)
+            report.n_rows += len(batch.first)
             yield batch
 
-    def progress(self, _: Reading) -> tuple[int, int | None]:
+    def progress(self, _: ReadReport) -> tuple[int, int | None]:
         """How much was read, and how much there is."""
         return self.source.position, self.source.size
 
     def pieces(
         self, columns: Sequence[int], most: int, count: int
     ) -> Iterator[tuple[Batch, float]]:
-        """Some of the rows, about `most` bytes of them, and the share of all seen so far.
-
-        From `count` places of the file where it can be read in any order; else from its beginning.
-        """
+        """See `Table.pieces`."""
         size, seen = self.source.size, 0
-        plain = codecs.lookup(self.said.encoding).name == "utf-8" and not has_mark(self.source.head)
-        if size is not None and self.source.path is not None and plain and size > most:
+        if size is not None and self.source.path is not None and self._is_plain and size > most:
             parser = Parser(self.layout, columns)
             with self.source.path.open("rb") as file:
                 for k in range(count):
@@ -138,10 +127,9 @@ class TextTable:
                         seen += len(lines)
                         yield parser.fast(lines) or parser.careful(lines)[0], seen / size
             return
-        skipping = replace(self.said, on_error="skip")
         rows = copy(self)
-        rows.said = skipping
-        for batch in rows.batches(columns, Reading(self.source.name), error=FileError):
+        rows.options = replace(self.options, on_error="skip")
+        for batch in rows.batches(columns, ReadReport(self.source.name), error=FileError):
             seen += batch.nbytes
             yield batch, self.source.position / size if size else 1.0
             if seen > most and size:

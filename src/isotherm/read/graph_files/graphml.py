@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
 from isotherm.errors import GraphError
-from isotherm.read.listed import BLOCK, LONGEST, WEIGHT_RULE, Listing, as_weight
-from isotherm.read.record import shown
+from isotherm.read.graph_files import graph_of, labels_of
+from isotherm.read.graph_files.contents import (
+    BLOCK,
+    LONGEST,
+    WEIGHT_RULE,
+    ContentsBuilder,
+    as_weight,
+)
+from isotherm.read.report import shown
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from isotherm.read.listed import Listed
+    from isotherm.graph import Graph
+    from isotherm.read.graph_files.contents import Contents
+    from isotherm.read.report import ReadReport
+    from isotherm.read.source import Source
+    from isotherm.read.table import Columns, LabelRows
 
 # Where the elements that matter may stand; any other is skipped with all that it holds.
 PARENTS = {
@@ -32,7 +43,17 @@ REFUSED = {
 DEEPEST = 1000
 
 
-def read_graphml(stream: BinaryIO, name: str) -> Listed:
+def read_graph(source: Source, report: ReadReport) -> Graph:
+    """The graph of a file."""
+    return graph_of(read_graphml(source.rest(), source.name), report)
+
+
+def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRows:
+    """The labels of a file: an attribute of its nodes."""
+    return labels_of(read_graphml(source.rest(), source.name), columns, report)
+
+
+def read_graphml(stream: BinaryIO, name: str) -> Contents:
     """Nodes and edges of a GraphML file.
 
     The weight of an edge is its attribute called ``weight``, in upper or lower case; its direction
@@ -59,8 +80,8 @@ def read_graphml(stream: BinaryIO, name: str) -> Listed:
     >>> from io import BytesIO
     >>> text = b'''<graphml><graph><node id="a"/><node id="b"/>
     ... <edge source="a" target="b"/></graph></graphml>'''
-    >>> listed = read_graphml(BytesIO(text), "pair.graphml")
-    >>> listed.nodes, listed.source, listed.target, listed.weight
+    >>> contents = read_graphml(BytesIO(text), "pair.graphml")
+    >>> contents.nodes, contents.source, contents.target, contents.weight
     (['a', 'b'], ['a'], ['b'], None)
     """
     reader = _Reader(name)
@@ -78,7 +99,7 @@ class _Key(NamedTuple):
 
 class _Reader:
     def __init__(self, name: str) -> None:
-        self.listing = Listing(name)
+        self.builder = ContentsBuilder(name)
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -106,7 +127,7 @@ class _Reader:
             self.parser.Parse(block, last)
         except expat.ExpatError as fault:
             what = f"not well-formed XML: {expat.ErrorString(fault.code)}"
-            raise self.listing.fault(fault.lineno, what) from None
+            raise self.builder.fault(fault.lineno, what) from None
         except GraphError:
             raise
         except (LookupError, ValueError, Warning) as fault:
@@ -116,14 +137,14 @@ class _Reader:
         if self.n_fed - self.n_done > LONGEST:
             raise self._fault(f"a tag or comment of more than {LONGEST} bytes")
 
-    def finish(self) -> Listed:
+    def finish(self) -> Contents:
         self.feed(b"", last=True)
         if not self.n_graphs:
-            raise self.listing.fault(None, "no <graph> inside <graphml>")
-        return self.listing.finish(self.default_weight, self.defaults)
+            raise self.builder.fault(None, "no <graph> inside <graphml>")
+        return self.builder.finish(self.default_weight, self.defaults)
 
     def _fault(self, what: str) -> GraphError:
-        return self.listing.fault(self.parser.CurrentLineNumber, what)
+        return self.builder.fault(self.parser.CurrentLineNumber, what)
 
     # --- what expat reports -------------------------------------------------------------------
 
@@ -181,9 +202,9 @@ class _Reader:
         element = self.open.pop()
         if element == "edge":
             ends = self.attributes
-            self.listing.add_edge(ends.get("source"), ends.get("target"), self.weight, self.line)
+            self.builder.add_edge(ends.get("source"), ends.get("target"), self.weight, self.line)
         elif element == "node":
-            self.listing.add_node(self.attributes.get("id"), self.values, self.line)
+            self.builder.add_node(self.attributes.get("id"), self.values, self.line)
         elif self.text is not None and element in ("data", "default"):
             value = "".join(self.text)
             self._drop_text()

@@ -1,0 +1,244 @@
+"""The file formats: how each is recognised, read, written and listed in the help.
+
+A new format is a module with what it needs of `Format`, and an entry in `FORMATS`. Nothing of a
+format is loaded before a file of it is read or written.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from typing import IO, TYPE_CHECKING, Any
+
+from isotherm.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import pyarrow as pa
+
+    from isotherm.graph import Graph
+    from isotherm.read.options import TextOptions
+    from isotherm.read.report import ReadReport
+    from isotherm.read.source import Source
+    from isotherm.read.table import Columns, LabelRows, Table
+
+    Recogniser = Callable[[bytes, str], bool]  # the first bytes, and the ending of the name
+    TableOpener = Callable[[Source, TextOptions, Sequence[str | None]], Table]
+    GraphReader = Callable[[Source, ReadReport], Graph]
+    LabelReader = Callable[[Source, Columns, ReadReport], LabelRows]
+    TableWriter = Callable[[IO[bytes], Iterable[pa.RecordBatch]], None]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A format that predictions are written in.
+
+    Attributes
+    ----------
+    name : str
+    endings : tuple of str
+        Of file names that ask for it.
+    write : callable
+        Writes batches of rows to a binary file.
+    is_text : bool
+        Whether it may be packed by gzip.
+    has_formulas : bool
+        Whether spreadsheets open it, and run cells that look like formulas.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    write: TableWriter
+    is_text: bool = True
+    has_formulas: bool = False
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    A table (`open_table`) gives edges as well as labels, and its size is estimated from some of its
+    pieces. What is no table may give a graph, labels or both, and is estimated by reading it.
+
+    Attributes
+    ----------
+    name : str
+        As reports call it.
+    recognised : callable
+        Whether a file is of this format, by its first bytes and the ending of its name.
+    open_table, read_graph, read_labels : callable or None
+        How it is read: with `Source` and what else they need; see the types above.
+    outputs : tuple of Output
+        How it is written.
+    listed_as : tuple of str or None
+        Its names in the help; None is `name`.
+    refused : str
+        Why it is not read, where that is not obvious; the end of a sentence that begins with "is".
+    """
+
+    name: str
+    recognised: Recogniser
+    open_table: TableOpener | None = None
+    read_graph: GraphReader | None = None
+    read_labels: LabelReader | None = None
+    outputs: tuple[Output, ...] = ()
+    listed_as: tuple[str, ...] | None = None
+    refused: str = ""
+
+    @property
+    def has_edges(self) -> bool:
+        """Whether graphs are read from it."""
+        return bool(self.open_table or self.read_graph)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether labels are read from it."""
+        return bool(self.open_table or self.read_labels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its names in the help."""
+        return (self.name,) if self.listed_as is None else self.listed_as
+
+
+@dataclass(frozen=True)
+class Later:
+    """A function of a module that is loaded when the function is first called."""
+
+    module: str
+    name: str
+
+    def __call__(self, *given: Any) -> Any:
+        return getattr(import_module(f"isotherm.{self.module}"), self.name)(*given)
+
+
+def recognise(head: bytes, ending: str, name: str) -> Format:
+    """The format of a file, by its first bytes and the ending of its name.
+
+    Raises
+    ------
+    FileError
+        If it is one that is not read.
+    """
+    found = next(entry for entry in reversed(FORMATS) if entry.recognised(head, ending))
+    if found.refused:
+        raise FileError(f"{name} is {found.refused}")
+    return found
+
+
+def output_for(ending: str, name: str, *, packed: bool = False) -> Output:
+    """The format of a file to be written, by the ending of its name.
+
+    Raises
+    ------
+    ParameterError
+        If the ending stands for none, or for one that is not packed.
+    """
+    outputs = [output for entry in FORMATS for output in entry.outputs]
+    for output in outputs:
+        if ending in output.endings and (output.is_text or not packed):
+            return output
+    known = ", ".join(ending for output in outputs for ending in output.endings)
+    raise ParameterError(f"{name}: the ending tells the format and must be one of {known}")
+
+
+def edge_formats() -> str:
+    """The formats that graphs are read from, in words.
+
+    Examples
+    --------
+    >>> edge_formats()
+    'CSV, TSV, text, Parquet, Arrow, MatrixMarket, npz, GraphML or GML'
+    """
+    return in_words([name for entry in FORMATS if entry.has_edges for name in entry.names])
+
+
+def label_formats() -> str:
+    """The formats that labels are read from, in words.
+
+    Examples
+    --------
+    >>> label_formats()
+    'CSV, TSV, text, Parquet, Arrow, npz, GraphML, GML or JSON'
+    """
+    return in_words([name for entry in FORMATS if entry.has_labels for name in entry.names])
+
+
+def output_formats() -> str:
+    """The formats that predictions are written in, with the ending of each, in words.
+
+    Examples
+    --------
+    >>> output_formats()
+    'CSV (.csv), TSV (.tsv), Parquet (.parquet) or JSON lines (.jsonl)'
+    """
+    outputs = [output for entry in FORMATS for output in entry.outputs]
+    return in_words([f"{output.name} ({output.endings[0]})" for output in outputs])
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Names as a list with "or" before the last."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def begins(*marks: bytes) -> Recogniser:
+    """Recognise a format by its first bytes."""
+    return lambda head, _: head.startswith(marks)
+
+
+def matches(pattern: bytes) -> Recogniser:
+    """Recognise a format of text by its beginning: a regular expression, upper or lower case."""
+    expression = re.compile(pattern, re.IGNORECASE)
+    return lambda head, _: bool(expression.match(head.lstrip(codecs.BOM_UTF8).lstrip()))
+
+
+def _is_pickle(head: bytes, ending: str) -> bool:
+    named_so = ending in (".pkl", ".pickle", ".gpickle", ".p")
+    return named_so or (head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05")
+
+
+_GML = rb"(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\["
+
+_PICKLE = (
+    "a pickle, which can run any program when it is opened, so isotherm does not open it. Where "
+    "you trust it, load it in Python and pass the graph to Graph.from_networkx or "
+    "Graph.from_igraph, or write it as GraphML or a list of edges"
+)
+_HDF5 = "an HDF5 file, which isotherm does not read; try Parquet or CSV"
+_WRITERS = "table_writers"
+_CSV = Output("CSV", (".csv",), Later(_WRITERS, "write_csv"), has_formulas=True)
+_TSV = Output("TSV", (".tsv",), Later(_WRITERS, "write_tsv"), has_formulas=True)
+_LINES = Output("JSON lines", (".jsonl", ".ndjson"), Later(_WRITERS, "write_json_lines"))
+_PARQUET = Output("Parquet", (".parquet", ".pq"), Later(_WRITERS, "write_parquet"), is_text=False)
+
+# In the order of the help. The last that recognises a file has it: text, the first, takes the rest.
+# fmt: off
+FORMATS = [
+    Format("text", lambda *_: True, Later("read.text_table", "TextTable"),
+           outputs=(_CSV, _TSV), listed_as=("CSV", "TSV", "text")),
+    Format("pickle", _is_pickle, refused=_PICKLE),
+    Format("HDF5", begins(b"\x89HDF"), refused=_HDF5),
+    Format("Parquet", begins(b"PAR1"), Later("read.arrow_table", "open_parquet"),
+           outputs=(_PARQUET,)),
+    Format("Arrow", begins(b"ARROW1", b"FEA1"), Later("read.arrow_table", "open_arrow")),
+    Format("Arrow stream", begins(b"\xff\xff\xff\xff"),
+           Later("read.arrow_table", "open_arrow_stream"), listed_as=()),
+    Format("MatrixMarket", begins(b"%%MatrixMarket"),
+           read_graph=Later("read.matrix_market", "read_graph")),
+    Format("npz", begins(b"PK\x03\x04"),
+           read_graph=Later("read.npz", "read_graph"),
+           read_labels=Later("read.npz", "read_labels")),
+    Format("GraphML", matches(rb"<"),
+           read_graph=Later("read.graph_files.graphml", "read_graph"),
+           read_labels=Later("read.graph_files.graphml", "read_labels")),
+    Format("GML", matches(_GML),
+           read_graph=Later("read.graph_files.gml", "read_graph"),
+           read_labels=Later("read.graph_files.gml", "read_labels")),
+    Format("JSON", matches(rb"[{\[]"),
+           read_labels=Later("read.json_labels", "read_labels"), outputs=(_LINES,)),
+]
+# fmt: on

@@ -1,0 +1,71 @@
+"""GraphML and GML: nodes and edges as a file lists them → Graph, and labels from attributes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from isotherm.errors import LabelError, ParameterError
+from isotherm.graph import Graph
+from isotherm.read.layout import NAMES
+from isotherm.read.table import LabelRows
+
+_MADE_UP = re.compile(r"n?\d+")
+
+if TYPE_CHECKING:
+    from isotherm.read.graph_files.contents import Contents
+    from isotherm.read.report import ReadReport
+    from isotherm.read.table import Columns
+
+
+def graph_of(contents: Contents, report: ReadReport) -> Graph:
+    """The graph, its nodes in the order of the file."""
+    report.columns = ("source", "target") + (() if contents.weight is None else ("weight",))
+    report.n_rows = len(contents.source)
+    nodes = pa.array(_names(contents, report), pa.large_string())
+    number = {node: k for k, node in enumerate(contents.nodes)}
+    source, target = (
+        np.fromiter(map(number.__getitem__, end), np.int32)
+        for end in (contents.source, contents.target)
+    )
+    plain = Graph.from_edges(source, target, contents.weight, nodes=range(len(nodes)))
+    return plain.renamed(nodes)
+
+
+def _names(contents: Contents, report: ReadReport) -> list[str]:
+    """What nodes are called: their ids, unless igraph made these up and kept the names apart."""
+    names = contents.columns.get("name", [])
+    made_up = all(_MADE_UP.fullmatch(node) for node in contents.nodes)
+    if not made_up or len(set(names) - {None, ""}) < len(contents.nodes):
+        return contents.nodes
+    report.notes.append(f"{report.name}: nodes are called by their attribute 'name', not by id")
+    return [name or "" for name in names]
+
+
+def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> LabelRows:
+    """The nodes, and what an attribute says of them: the one wanted, or one named like a label.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such attribute.
+    LabelError
+        If none is named like a label.
+    """
+    wanted = columns.get("label")
+    there = ", ".join(map(repr, contents.columns)) or "none"
+    if wanted is None:
+        wanted = next((key for key in contents.columns if key.lower() in NAMES["label"]), None)
+    if wanted is None:
+        raise LabelError(
+            f"{report.name}: which attribute of the nodes is the label? There are: {there}"
+        )
+    if wanted not in contents.columns:
+        raise ParameterError(
+            f"nodes of {report.name} have no attribute {wanted!r}; there are: {there}"
+        )
+    report.columns = ("node", wanted)
+    return LabelRows(_names(contents, report), contents.columns[wanted])

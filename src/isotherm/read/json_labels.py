@@ -1,0 +1,95 @@
+"""Labels in JSON: an object, a list of records, or a record per line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from isotherm.errors import LabelError
+from isotherm.read.layout import NAMES
+from isotherm.read.table import LabelRows
+
+if TYPE_CHECKING:
+    from isotherm.read.report import ReadReport
+    from isotherm.read.source import Source
+    from isotherm.read.table import Columns
+
+
+def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRows:
+    """Nodes, labels and weights of ``{"node": "label"}``, of a list of records, or of JSON lines.
+
+    Raises
+    ------
+    LabelError
+        If it is not JSON, or neither of these.
+    """
+    try:
+        found = _parsed(source.whole())
+    except (ValueError, RecursionError) as error:
+        raise LabelError(f"{source.name} is not JSON: {error}") from None
+    if isinstance(found, dict) and set(found) in ({"node", "label"}, {"node", "label", "weight"}):
+        found = [found]  # one line of JSON lines
+    if isinstance(found, dict) and not any(isinstance(v, dict | list) for v in found.values()):
+        report.columns = ("node", "label")
+        return LabelRows(list(found), [_text(label) for label in found.values()])
+    if not isinstance(found, list) or not all(isinstance(record, dict) for record in found):
+        raise LabelError(
+            f'{source.name}: labels in JSON are {{"node": "label", …}} or a list of '
+            '{"node": …, "label": …}'
+        )
+    there = list(found[0]) if found else []
+    keys = [
+        columns.get(role) or next((key for key in there if str(key).lower() in NAMES[role]), role)
+        for role in ("node", "label", "weight")
+    ]
+    weighted = any(keys[2] in record for record in found)
+    report.columns = tuple(keys[: 2 + weighted])
+    for number, record in enumerate(found, start=1):
+        if record.get(keys[0]) is None or isinstance(record[keys[0]], dict | list):
+            raise LabelError(
+                f"{source.name}, record {number} has no {keys[0]!r}; it has "
+                f"{', '.join(map(repr, record)) or 'nothing'}"
+            )
+    nodes = [_text(record[keys[0]]) or "" for record in found]
+    labels = [_text(record.get(keys[1])) for record in found]
+    weights = [_number(record.get(keys[2], 1.0), source.name) for record in found]
+    return LabelRows(nodes, labels, weights if weighted else None)
+
+
+def _parsed(data: bytes) -> object:
+    text = data.decode("utf-8-sig")
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise
+        return [json.loads(line) for line in lines]
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object in which no key has two values."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        first = found.setdefault(key, value)
+        if first is not value and first != value and not (_is_nan(first) and _is_nan(value)):
+            raise ValueError(f"{key!r} has two values, {found[key]!r} and {value!r}")
+    return found
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and value != value
+
+
+def _text(value: object) -> str | None:
+    if value is None or _is_nan(value):
+        return None
+    if isinstance(value, dict | list):
+        raise LabelError(f"a label is a text or a number, not {str(value)[:40]!r}")
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e300:
+        raise LabelError(f"{name}: a weight is a number that is not negative, not {value!r}")
+    return float(value)
