@@ -11,8 +11,9 @@ from rich.text import Text
 from isotherm.labels import number_classes
 from isotherm.memory import size_text
 from isotherm.printable import one_line
-from isotherm.report.page import counted, short
+from isotherm.report.fitted import seed_facts
 from isotherm.report.tables import grouped, mean_and_spread
+from isotherm.report.words import counted, short
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +130,7 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
         + (f", {counted(merged, 'duplicate')} merged" if merged else ""),
         (
             f"read {labels.name} ({reading_words(labels)}): "
-            f"{counted(len(model._seeds.nodes), 'seed')} of "
+            f"{counted(len(seed_facts(model).nodes), 'seed')} of "
             f"{counted(len(model.classes_), 'class', 'classes')}"
         ),
         *selection_lines(model),
