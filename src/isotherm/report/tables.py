@@ -36,6 +36,15 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Bars:
+    """A cell with two bars, an outlined one and a full one below it; lengths are from 0 to 1."""
+
+    outlined: float
+    full: float
+    colour: str
+
+
+@dataclass(frozen=True)
 class Table:
     """Text in rows and columns.
 
@@ -43,7 +52,7 @@ class Table:
     ----------
     title : str
     columns : tuple of str
-    rows : sequence of rows, of str or Cell
+    rows : sequence of rows, of str, Cell or Bars
     notes : sequence of str
         Sentences that belong below.
     kind : str
@@ -66,14 +75,14 @@ class Table:
     template: ClassVar[str] = "table.html"
     title: str
     columns: tuple[str, ...]
-    rows: Sequence[Sequence[str | Cell]]
+    rows: Sequence[Sequence[str | Cell | Bars]]
     notes: Sequence[str] = ()
     kind: str = ""
 
     def markdown(self) -> str:
         """As a section in Markdown."""
 
-        def line(cells: Iterable[str | Cell]) -> str:
+        def line(cells: Iterable[str | Cell | Bars]) -> str:
             return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
         rules = ["---"] + ["---:"] * (len(self.columns) - 1)

@@ -6,14 +6,13 @@ Why not by a library: see docs/dependencies.md.
 from __future__ import annotations
 
 import math
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.report.svg import element, picture, together
-from isotherm.report.words import compact, counted, percent, short
+from isotherm.report.words import compact, counted
 from isotherm.trust.honest import proportion
 
 if TYPE_CHECKING:
@@ -26,50 +25,6 @@ if TYPE_CHECKING:
 
 BINS = 40
 UNEVEN = 50  # the tallest bar over the middle one, from where on counts need a log scale
-LONGEST_NAME = 18
-LETTER = 11.0  # the size of letters, in the units of a chart
-
-
-def bars(
-    names: Sequence[str],
-    shares: tuple[NDArray[np.float64], NDArray[np.float64]],
-    colours: Sequence[str],
-    description: str,
-) -> Markup:
-    """Two bars for each name: an outlined one, and a full one in its colour.
-
-    Parameters
-    ----------
-    names : sequence of k str
-    shares : pair of arrays of shape (k,)
-        From 0 to 1, of the outlined and of the full bars.
-    colours : sequence of k str
-    description : str
-        What the chart shows, in words.
-    """
-    left, right, line = 128.0, 302.0, 24
-    before, after = (share.tolist() for share in shares)
-    scale = (right - left) / max([*before, *after, 1e-9])
-    parts = []
-    for row, (a, b) in enumerate(zip(before, after, strict=True)):
-        y, told = line * row + 4, short(names[row], LONGEST_NAME)
-        parts += [
-            element("text", told, x=left - 6, y=y + 13, text_anchor="end", **_fit(told, left - 6)),
-            element("rect", class_="before", x=left, y=y + 1, width=a * scale, height=6),
-            element("rect", x=left, y=y + 9, width=b * scale, height=9, fill=colours[row]),
-            element("text", percent(b), x=left + max(a, b) * scale + 5, y=y + 13),
-        ]
-    return picture(together(*parts), (360, line * len(names) + 8), description)
-
-
-def _fit(text: str, room: float) -> dict[str, str | float]:
-    """Attributes that make letters narrower where they would not fit."""
-    widths = (
-        1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.75 if letter.isupper() else 0.6
-        for letter in text
-    )
-    fits = LETTER * sum(widths) <= room
-    return {} if fits else {"textLength": room, "lengthAdjust": "spacingAndGlyphs"}
 
 
 def bin_counts(values: NDArray[np.floating], high: float, bins: int = BINS) -> NDArray[np.int64]:

@@ -12,13 +12,11 @@ from isotherm.report.pages.findings import Findings
 from isotherm.report.pages.trust import trust_sections
 from isotherm.report.palette import colour
 from isotherm.report.parts import Command, Figure, Group, Part, Section
-from isotherm.report.tables import Cell, Table
+from isotherm.report.tables import Bars, Cell, Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from isotherm.classifier import DirichletClassifier
     from isotherm.graph import Graph
     from isotherm.read.record import Reading
@@ -105,29 +103,25 @@ def _reading(run: Run, found: Findings) -> Section:
 
 def _balance(found: Findings) -> Section:
     shown, others = found.order[:MOST_CLASSES], found.order[MOST_CLASSES:]
-    before, after = found.before.sum(), found.after.sum()
-
-    def row(name: str | Cell, some: NDArray[np.intp]) -> tuple[str | Cell, ...]:
-        seeds, labelled = found.before[some].sum(), found.after[some].sum()
-        shares = percent(seeds / before), percent(labelled / after)
-        return name, f"{seeds:,}", shares[0], f"{labelled:,}", shares[1]
-
-    rows = [row(found.class_cell(k), k) for k in shown]
+    groups = [(found.class_cell(k), found.before[k], found.after[k]) for k in shown]
     if len(others):
-        rows.append(row(counted(len(others), "other class", "other classes"), others))
-    shares = found.before[shown] / before, found.after[shown] / after
-    columns = ("class", "seeds", "share", "labelled", "share")
+        name = Cell(counted(len(others), "other class", "other classes"), colour(-1))
+        groups.append((name, found.before[others].sum(), found.after[others].sum()))
+    n_before, n_after = found.before.sum(), found.after.sum()
+    most = max(max(before / n_before, after / n_after) for _, before, after in groups)
+    rows = []
+    for name, before, after in groups:
+        shares = before / n_before, after / n_after
+        bars = Bars(shares[0] / most, shares[1] / most, name.colour)
+        numbers = f"{before:,}", percent(shares[0]), f"{after:,}", percent(shares[1])
+        rows.append((name, bars, *numbers))
     words = (
         "How the classes share the seeds (outlined bars) and all labelled nodes, the seeds among "
-        "them (full bars, with numbers)."
+        "them (full bars)."
     )
-    cells = [found.class_cell(k) for k in shown]
-    chart = charts.bars([c.text for c in cells], shares, [c.colour for c in cells], words)
-    figure, table = (
-        Figure("Shares of the classes", chart),
-        Table("Sizes of the classes", columns, rows),
-    )
-    return Section("Class balance, before and after", words, [Group("pair", [figure, table])])
+    columns = ("class", "", "seeds", "share", "labelled", "share")
+    table = Table("Sizes of the classes", columns, rows)
+    return Section("Class balance, before and after", words, [table])
 
 
 def _margins(found: Findings) -> Section:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.report.fitted import seed_facts
-from isotherm.report.pages import charts
 from isotherm.report.pages.heat_flow import heat_flow
 from isotherm.report.palette import N_COLOURS, Palette, colour
 from isotherm.report.parts import Figure, Group, Section
-from isotherm.report.tables import Cell, Table
+from isotherm.report.tables import Bars, Cell, Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
@@ -122,17 +121,23 @@ def _shares(why: Explanation, classes: Classes, most: int) -> Section:
     if silent:
         words += f" {counted(silent, 'class has', 'classes have')} no share."
     shown, others = ranked[:MOST_BARS], ranked[MOST_BARS:]
-    groups = [[label] for label in shown] + ([others] if others else [])
-    names = [short(label, LONGEST_NAME) for label in shown]
-    names += [counted(len(others), "other class", "other classes")] if others else []
-    colours = [*map(classes.palette.colour, shown), colour(-1)]
-    before, after = (
-        np.array([sum(max(numbers.get(label, 0.0), 0.0) for label in group) for group in groups])
+    groups = [(_cell(label, classes.palette), [label]) for label in shown]
+    if others:
+        name = counted(len(others), "other class", "other classes")
+        groups.append((Cell(name, colour(-1)), others))
+    sums = [
+        [sum(max(numbers.get(label, 0.0), 0.0) for label in group) for _, group in groups]
         for numbers in (means, why.classes)
-    )
-    chart = charts.bars(names, (before, after), colours, words)
-    figure, table = Figure("Share of each class", chart), _seeds(why, classes.palette, most)
-    return Section("Where the heat comes from", words, [Group("pair", [figure, table])])
+    ]
+    longest = max(*sums[0], *sums[1], 1e-9)
+    rows = [
+        (name, Bars(mean / longest, share / longest, name.colour), percent(share), percent(mean))
+        for (name, _), mean, share in zip(groups, *sums, strict=True)
+    ]
+    columns, n_shown = ("class", "", "share", "mean"), 4 if means else 3
+    table = Table("Share of each class", columns[:n_shown], [row[:n_shown] for row in rows])
+    pair = Group("pair", [table, _seeds(why, classes.palette, most)])
+    return Section("Where the heat comes from", words, [pair])
 
 
 def _seeds(why: Explanation, palette: Palette, most: int) -> Table:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +13,7 @@ from isotherm.report.layout import edges_among, positions
 from isotherm.report.tables import grouped, mean_and_spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -33,59 +31,40 @@ COLOURS = (
 DASHED = ("partial", "mass")  # often on top of another
 NAMES = {"plain": "no centering", "centered": "centering", "partial": "partial centering"}
 FORMATS = ("png", "svg")
-P = ParamSpec("P")
-
-
-def _style() -> AbstractContextManager[None]:
-    """Our style, for as long as a figure is drawn or written."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise ParameterError("figures need matplotlib: pip install 'isotherm[paper]'") from None
-    return mpl.rc_context(
-        {
-            "font.size": 10,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "svg.hashsalt": "isotherm",  # the same figure is the same file
-            "svg.fonttype": "path",
-        }
-    )
-
-
-def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    @wraps(draw)
-    def styled(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        with _style():
-            return draw(*args, **kwargs)
-
-    return styled
 
 
 def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[list[Axes]]]:
     """An empty figure, and its panels row by row."""
-    from matplotlib.figure import Figure
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ParameterError("figures need matplotlib: pip install 'isotherm[paper]'") from None
 
     figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(rows, columns, sharex="col", sharey=True, squeeze=False).tolist()
+    axes = figure.subplots(rows, columns, sharex="col", sharey=True, squeeze=False)
+    for axis in axes.flat:
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes.tolist()
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as PNG and SVG."""
+    import matplotlib as mpl
+
     paths = []
     for kind in FORMATS:
         path = folder / f"{name}.{kind}"
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        with replacing(path) as file, _style():
+        # With a salt of its own the same figure is the same file.
+        with replacing(path) as file, mpl.rc_context({"svg.hashsalt": "isotherm"}):
             figure.savefig(file, format=kind, dpi=150, metadata=metadata)
         paths.append(path)
     return paths
 
 
-@_styled
 def karate(picture: Picture) -> Figure:
     """Figure 1: truth on the left, temperatures on the right."""
-    figure, [axes] = _panels(1, 2, (9, 4.2))
+    figure, [axes] = _panels(1, 2, (9, 3.2))
     nodes = np.arange(picture.graph.n_nodes)
     edges = edges_among(picture.graph, nodes)
     x, y = positions(len(nodes), edges).T
@@ -116,7 +95,6 @@ def karate(picture: Picture) -> Figure:
     return figure
 
 
-@_styled
 def block_curves(rows: list[Row], labels: int) -> Figure:
     """Figures 2 and 3: F1 against the ratio, mean ± standard deviation."""
     panels = {
@@ -179,7 +157,6 @@ def _legend(figure: Figure, axis: Axes) -> None:
     figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False)
 
 
-@_styled
 def growth_curves(rows: list[Row]) -> Figure:
     """Share of wrong labels against n, a panel for each way the degree grows."""
     by_degree = grouped(rows, "degree")
@@ -200,7 +177,6 @@ def growth_curves(rows: list[Row]) -> Figure:
     return figure
 
 
-@_styled
 def consistency(
     maps: dict[int, dict[str, NDArray[np.float64]]],
     ratios: tuple[NDArray[np.float64], NDArray[np.float64]],

@@ -39,9 +39,9 @@ def image(path: Path, caption: str) -> Image:
 
 def write_section(path: Path, section: Section) -> None:
     """Keep a section of headings, images and tables, as JSON."""
-    parts = [{"kind": type(part).__name__} | asdict(part) for part in section.parts]
+    parts = [asdict(part) | {"part": type(part).__name__} for part in section.parts]
     kept = {"title": section.title, "text": section.text, "parts": parts}
-    write_text(path, json.dumps(kept, ensure_ascii=False))
+    write_text(path, json.dumps(kept))
 
 
 def read_section(path: Path) -> Section:
@@ -63,11 +63,11 @@ def read_section(path: Path) -> Section:
 
 def _part(kept: Row) -> Part:
     fields = dict(kept)
-    kind = fields.pop("kind")
-    if kind == "Table":
+    part = fields.pop("part")
+    if part == "Table":
         rows = [tuple(map(_cell, row)) for row in fields.pop("rows")]
         return Table(columns=tuple(fields.pop("columns")), rows=rows, **fields)
-    return Heading(**fields) if kind == "Heading" else Image(**fields)
+    return Heading(**fields) if part == "Heading" else Image(**fields)
 
 
 def _cell(kept: str | Row) -> str | Cell:
