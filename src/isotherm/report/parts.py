@@ -61,14 +61,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Image:
-    """A picture from a file; nothing in it can act on the page.
-
-    Attributes
-    ----------
-    caption : str
-    svg : str
-        All of the file, in base 64.
-    """
+    """A picture from a file of SVG, in base 64; nothing in it can act on the page."""
 
     template: ClassVar[str] = "image.html"
     caption: str
