@@ -42,7 +42,7 @@ ATTRIBUTES = {
     "viewbox": f"{NUMBER}( {NUMBER}){{3}}",
     "d": r"([MLCHV]? ?-?\d+(\.\d+)?)*",
     "points": r"[\d., -]*",
-    "fill": r"var\(--(c\d+|other)\)",
+    "fill": r"var\(--(c\d+|other|accent)\)",
     "stroke": r"var\(--(c\d+|other)\)",
     "text-anchor": "start|middle|end",
     "lengthadjust": "spacingAndGlyphs",

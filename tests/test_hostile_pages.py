@@ -13,6 +13,7 @@ from isotherm.report.parts import Command, Heading, Image, Legend, Notice, Parag
 from isotherm.report.tables import Cell, Table
 from isotherm.report.template import TEMPLATES, page
 
+NAMED = ["other", "accent", "ink", "paper", "line", "mark"]
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -98,7 +99,7 @@ def test_control_characters_are_written_out_even_where_nobody_thought_of_them():
 
 def test_every_colour_is_there_in_light_and_dark():
     style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
-    for name in [*(f"c{k}" for k in range(N_COLOURS)), "other", "ink", "paper", "line", "mark"]:
+    for name in [*(f"c{k}" for k in range(N_COLOURS)), *NAMED]:
         assert style.count(f"--{name}: #") == 2
 
 

@@ -84,7 +84,7 @@ class Histogram:
         self,
         counts: NDArray[np.int64],
         description: str,
-        colour: str = "var(--c0)",
+        colour: str = "var(--accent)",
         mean: float | None = None,
     ) -> Markup:
         """The chart of these counts, with a dashed line at the mean, if there is one."""
