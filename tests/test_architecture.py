@@ -1,6 +1,7 @@
 """The tree is the list of concepts, and data flow one way through it."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +86,36 @@ def test_modules_import_only_from_those_above_them():
 def test_the_compiled_core_is_imported_in_one_place():
     users = [path for path, tree in modules() if "isotherm._core" in ast.unparse(tree)]
     assert [str(path) for path in users] == ["compiled"]
+
+
+def test_reports_do_not_reach_into_other_objects():
+    reaching = {
+        path.as_posix()
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if path.parts[0] == "report"
+        and isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and ast.unparse(node.value) != "self"
+    }
+    assert not reaching
+
+
+def test_markup_is_made_in_one_place():
+    users = {
+        path.as_posix()
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Markup"
+    }
+    assert users == {"report/svg"}
+    for path, tree in modules():
+        texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        if path.parts[0] in {"report", "reproduce"} and path.as_posix() != "report/svg":
+            assert not [t for t in texts if isinstance(t, str) and re.search("</?[a-z]+[ >]", t)]
+    for path in (ROOT / "report" / "templates").rglob("*.html"):
+        assert not re.search(r"\bsafe\b|autoescape", path.read_text(encoding="utf-8"))
 
 
 def test_no_module_is_a_drawer_for_odds_and_ends():

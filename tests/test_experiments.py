@@ -7,7 +7,7 @@ from isotherm import BlockModel, DirichletClassifier, ParameterError, Sweeps
 from isotherm.decision import DECISIONS
 from isotherm.experiments import block_figures, consistency_map, growth, table2
 from isotherm.experiments.evaluate import evaluate
-from isotherm.experiments.figure1 import layout, picture
+from isotherm.experiments.figure1 import picture
 from isotherm.experiments.hold_out import (
     RULES,
     draw_seeds,
@@ -218,15 +218,6 @@ def test_the_karate_picture_has_its_seeds_at_the_ends():
     shown = picture()
     assert shown.temperatures[list(shown.seeds)].tolist() == [1.0, 0.0]
     assert (shown.labels == shown.truth).sum() == 33
-    assert len(np.unique(shown.positions.round(6), axis=0)) == 34
-
-
-def test_a_layout_keeps_the_distances_of_a_path():
-    from isotherm import Graph
-
-    X = layout(Graph.from_edges(range(5), range(1, 6)))
-    ends = np.linalg.norm(X[0] - X[-1])
-    assert ends == pytest.approx(5, rel=0.05)
 
 
 def test_the_papers_tables_are_complete():

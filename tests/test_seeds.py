@@ -249,13 +249,13 @@ def test_ties_of_any_strength_are_left_out_well(rng, leak, sure):
 
 
 def test_a_weak_seed_is_explained_without_a_path_to_itself():
-    from isotherm.report.explanation import explanation_page
+    from isotherm.report.pages.explanation import Classes, explanation_page
 
     model = DirichletClassifier().fit(PATH, {"a": "left", "e": "right"}, {"a": 0.5})
     why = model.explain("a")
     assert why.seeds[0][:2] == ("a", "left")
     assert {path[0][-1] for path in why.paths} == {"e"}
-    assert "left" in explanation_page(why)
+    assert "left" in explanation_page(why, Classes.of(model))
 
 
 def test_the_report_counts_weak_seeds(tmp_path):

@@ -229,7 +229,7 @@ def write_report(path: str, job: Job, outcome: Outcome) -> None:
     FileError
         If the file cannot be written.
     """
-    from isotherm.report.classification import Run, classification_page
+    from isotherm.report.pages.classification import Run, classification_page
     from isotherm.report.tables import write_text
 
     options = outcome.classifier.get_params()

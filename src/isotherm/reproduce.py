@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isotherm.datasets import dataset_names
 from isotherm.errors import DatasetError, ParameterError
@@ -24,15 +24,17 @@ from isotherm.experiments.paper import TABLE1
 from isotherm.experiments.protocol import cells_of, run_cells
 from isotherm.experiments.store import Store
 from isotherm.files import written
-from isotherm.report import figures, paper_tables
-from isotherm.report.page import page, picture, section
+from isotherm.report.paper import figures, tables
+from isotherm.report.paper.page import image, paper_page, read_section, write_section
+from isotherm.report.parts import Heading, Section
 from isotherm.report.tables import write_csv, write_text
+from isotherm.report.template import page
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from isotherm.experiments.protocol import Progress
-    from isotherm.report.tables import Table
+    from isotherm.report.tables import Row, Table
 
 logger = logging.getLogger(__name__)
 
@@ -67,18 +69,16 @@ class Reproduction:
             raise ParameterError.unknown("part of the paper", unknown[0], PARTS)
         with written(str(self.out)):
             for part in parts or PARTS:
-                shown = PARTS[part](self)
-                write_text(self.out / "sections" / f"{part}.html", shown)
-            return self._page()
+                write_section(self._section(part), PARTS[part](self))
+            index = self.out / "index.html"
+            made = [path for path in map(self._section, PARTS) if path.exists()]
+            write_text(index, paper_page([read_section(path) for path in made]))
+            return index
 
-    def _page(self) -> Path:
-        made = [self.out / "sections" / f"{part}.html" for part in PARTS]
-        found = [path.read_text(encoding="utf-8") for path in made if path.exists()]
-        index = self.out / "index.html"
-        write_text(index, page(TITLE, INTRODUCTION, found))
-        return index
+    def _section(self, part: str) -> Path:
+        return self.out / "sections" / f"{part}.json"
 
-    def run(self, experiment: str, settings: list[dict[str, Any]], name: str = "") -> Any:
+    def run(self, experiment: str, settings: list[Row], name: str = "") -> list[Row]:
         """The rows of an experiment, from the store where they are there."""
         repeats = min(self.repeats, GROWTH_REPEATS) if experiment == "growth" else self.repeats
         local = {"data": self.data_home}
@@ -113,15 +113,15 @@ class Reproduction:
         others = [name for name in dataset_names(self.data) if name in table2.BESIDES]
         return found + others, missing
 
-    def tabulate(self, name: str, tables: list[Table]) -> str:
-        """Write tables as Markdown and HTML; the latter is returned."""
-        write_text(self.out / f"{name}.md", "\n".join(table.markdown() for table in tables))
-        shown = "".join(table.html() for table in tables)
-        write_text(self.out / f"{name}.html", page(tables[0].title, "", [shown]))
+    def tabulate(self, name: str, *shown: Table) -> tuple[Table, ...]:
+        """Write tables as Markdown and HTML; they are returned as they are."""
+        write_text(self.out / f"{name}.md", "\n".join(table.markdown() for table in shown))
+        alone = Section("", "", [*shown])
+        write_text(self.out / f"{name}.html", page(shown[0].title, "", [alone]))
         return shown
 
 
-def make_figure1(to: Reproduction) -> str:
+def make_figure1(to: Reproduction) -> Section:
     """Karate club."""
     shown = figure1.picture()
     _, svg = figures.save(figures.karate(shown), to.out, "figure1")
@@ -135,72 +135,72 @@ def make_figure1(to: Reproduction) -> str:
         "Zachary's karate club with two seeds, ringed, at temperatures 1 and 0. With centering, "
         f"{right} of {len(rows)} members get the faction they joined."
     )
-    return section("Figure 1: diffusion in the karate club", text, picture(svg, "Figure 1"))
+    return Section("Figure 1: diffusion in the karate club", text, [image(svg, "Figure 1")])
 
 
-def make_block_figure(to: Reproduction, name: str) -> str:
+def make_block_figure(to: Reproduction, name: str) -> Section:
     """Stochastic block model."""
     blocks = block_figures.N_BLOCKS[name]
     rows = to.run("block_figures", block_figures.settings(name), name)
     write_csv(to.out / f"{name}.csv", rows, block_figures.COLUMNS)
     _, svg = figures.save(figures.block_curves(rows, blocks), to.out, name)
-    table = paper_tables.block_table(f"{blocks} labels, mean ± standard deviation", rows)
+    table = tables.block_table(f"{blocks} labels, mean ± standard deviation", rows)
     text = (
         f"{blocks} blocks, 10 000 nodes in all, p = 0.01, q = 0.001, {to.repeats} repeats. "
         "Bands show one standard deviation. The paper prints curves, no numbers: that centering "
         "is robust to both kinds of asymmetry, and partial centering less so to that of labels."
     )
-    return section(
+    return Section(
         f"Figure {name[-1]}: stochastic block model, {blocks} labels",
         text,
-        picture(svg, f"Figure {name[-1]}"),
-        to.tabulate(name, [table]),
+        [image(svg, f"Figure {name[-1]}"), *to.tabulate(name, table)],
     )
 
 
-def make_table1(to: Reproduction) -> str:
+def make_table1(to: Reproduction) -> Section:
     """Counts."""
     found, missing = to.datasets
     rows = [table1.counts(name, *table2.labelled(name, to.data_home)) for name in found]
     write_csv(to.out / "table1.csv", rows, table1.COLUMNS)
     text = "Counts of each data set beside the paper's; edges are stored entries halved."
-    return section(
-        "Table 1: data sets", text, to.tabulate("table1", [paper_tables.counts(rows, missing)])
-    )
+    shown = to.tabulate("table1", tables.counts(rows, missing))
+    return Section("Table 1: data sets", text, [*shown])
 
 
-def make_table2(to: Reproduction) -> str:
+def make_table2(to: Reproduction) -> Section:
     """Macro-F1 on real graphs."""
     found, missing = to.datasets
     if not found:
-        return section("Table 2: real graphs", "None of the data sets could be had.")
+        return Section("Table 2: real graphs", "None of the data sets could be had.")
     rows = to.run("table2", table2.settings(found, to.data_home))
     at_equilibrium = [row for row in rows if row["method"] == "equilibrium"]
     swept = [row for row in rows if row["method"] != "equilibrium"]
     write_csv(to.out / "table2.csv", at_equilibrium, table2.COLUMNS)
     write_csv(to.out / "ten_sweeps.csv", swept, table2.COLUMNS)
-    tables = paper_tables.centering_tables(at_equilibrium, missing)
-    beyond = paper_tables.decision_tables(at_equilibrium)
-    sweeps = paper_tables.sweep_table(at_equilibrium, swept)
+    beyond = tables.decision_tables(at_equilibrium)
+    sweeps = tables.sweep_table(at_equilibrium, swept)
     text = (
         f"Macro-F1 on the free nodes, seeds drawn uniformly, {to.repeats} repeats, mean ± standard "
         "deviation. A mean that is more than 0.03 from the paper's has a star."
     )
-    return section(
+    return Section(
         "Table 2: real graphs",
         text,
-        to.tabulate("table2", tables),
-        "<h3>Beyond the paper: every decision</h3>",
-        to.tabulate("decisions", beyond),
-        "<h3>Beyond the paper: ten sweeps instead of equilibrium</h3>",
-        to.tabulate("ten_sweeps", [sweeps]),
+        [
+            *to.tabulate("table2", *tables.centering_tables(at_equilibrium, missing)),
+            Heading("Beyond the paper: every decision"),
+            *to.tabulate("decisions", *beyond),
+            Heading("Beyond the paper: ten sweeps instead of equilibrium"),
+            *to.tabulate("ten_sweeps", sweeps),
+        ],
     )
 
 
-def make_consistency(to: Reproduction) -> str:
+def make_consistency(to: Reproduction) -> Section:
     """Maps of the block model."""
     example = consistency_map.COUNTEREXAMPLE
-    at = tuple(example[key][0] / example[key][1] for key in ("seeds", "sizes"))
+    seeds, sizes = example["seeds"], example["sizes"]
+    at = seeds[0] / seeds[1], sizes[0] / sizes[1]
     ratios = (consistency_map.SEED_RATIOS, consistency_map.SIZE_RATIOS)
     figure = figures.consistency(consistency_map.maps(), ratios, at)
     _, svg = figures.save(figure, to.out, "consistency")
@@ -210,10 +210,10 @@ def make_consistency(to: Reproduction) -> str:
         "9, seeds 12, 1, 8), which the cross marks: there the second block is labelled wrongly by "
         "partial centering and rightly by centering. White: a block would have no free node."
     )
-    return section("Consistency of the decisions", text, picture(svg, "Consistency map"))
+    return Section("Consistency of the decisions", text, [image(svg, "Consistency map")])
 
 
-def make_growth(to: Reproduction) -> str:
+def make_growth(to: Reproduction) -> Section:
     """Stochastic block models of growing size."""
     rows = to.run("growth", growth.settings())
     write_csv(to.out / "growth.csv", rows, growth.COLUMNS)
@@ -223,21 +223,12 @@ def make_growth(to: Reproduction) -> str:
         "blocks (55, 15 and 30 % of the nodes, of which 12, 3 and 6 % are seeds), edges 8 times as "
         "likely within blocks. A simulation proves nothing, but it tells where to look."
     )
-    table = paper_tables.growth_table(rows)
-    return section(
-        "The open question: stochastic block models",
-        text,
-        picture(svg, "Share of wrong labels against n"),
-        to.tabulate("growth", [table]),
-    )
+    table = tables.growth_table(rows)
+    drawn = image(svg, "Share of wrong labels against n")
+    title = "The open question: stochastic block models"
+    return Section(title, text, [drawn, *to.tabulate("growth", table)])
 
 
-TITLE = "A consistent diffusion-based algorithm, reproduced"
-INTRODUCTION = (
-    "Every figure and table of Bonald and De Lara, A Consistent Diffusion-Based Algorithm for "
-    "Semi-Supervised Graph Learning, made from scratch by isotherm, beside the paper's numbers; "
-    "then what goes past it."
-)
 PARTS = {
     "figure1": make_figure1,
     "figure2": lambda to: make_block_figure(to, "figure2"),

@@ -92,12 +92,10 @@ def _draw(
     path: str, why: Explanation, classifier: DirichletClassifier, most: int, *, force: bool
 ) -> None:
     """Write the page of an explanation."""
-    from isotherm.report.explanation import explanation_page
+    from isotherm.report.pages.explanation import Classes, explanation_page
     from isotherm.report.tables import write_text
 
-    means = dict(zip(classifier.classes_, classifier.mean_temperatures_, strict=True))
-    decision = classifier.selection_.decision
-    page = explanation_page(why, means=means, decision=decision, most=most)
+    page = explanation_page(why, Classes.of(classifier), most=most)
     with written(path):
         write_text(Path(path), page, force=force)
 

@@ -25,7 +25,6 @@ class Picture:
     Attributes
     ----------
     graph : Graph
-    positions : array of shape (n, 2)
     truth : array of shape (n,)
     seeds : tuple of int
     temperatures : array of shape (n,)
@@ -35,7 +34,6 @@ class Picture:
     """
 
     graph: Graph
-    positions: NDArray[np.float64]
     truth: NDArray[Any]
     seeds: tuple[int, ...]
     temperatures: NDArray[np.float64]
@@ -43,39 +41,15 @@ class Picture:
 
 
 def picture() -> Picture:
-    """Solve for the temperatures and lay the club out in the plane."""
+    """Solve for the temperatures of the club."""
     club = load_dataset("karate")
     known = {node: club.labels[node] for node in SEEDS}
     model = DirichletClassifier().fit(club.graph, known)
     first = list(model.classes_).index(club.labels[SEEDS[0]])
     return Picture(
         club.graph,
-        layout(club.graph),
         club.labels,
         SEEDS,
         np.asarray(model.temperatures_[:, first], dtype=np.float64),
         model.labels_,
     )
-
-
-def layout(graph: Graph, steps: int = 300) -> NDArray[np.float64]:
-    """Positions whose distances resemble those in the graph: stress majorisation.
-
-    Each step puts a node where the others want it, with the weight 1 / distance² (Gansner, Koren
-    and North, Graph Drawing by Stress Majorization, 2004).
-    """
-    from scipy.sparse.csgraph import shortest_path
-
-    D = np.asarray(shortest_path(graph.adjacency, unweighted=True))
-    far = D[np.isfinite(D)].max(initial=1.0) + 1
-    D = np.where(np.isfinite(D), D, far)
-    W = 1 / np.where(D > 0, D, 1) ** 2
-    np.fill_diagonal(W, 0)
-    angle = 2 * np.pi * np.arange(len(D)) / len(D)
-    X = np.column_stack([np.cos(angle), np.sin(angle)]) * D.max() / 2
-    for _ in range(steps):
-        difference = X[:, np.newaxis] - X
-        length = np.linalg.norm(difference, axis=2)
-        pull = W * D / np.where(length > 1e-9, length, 1)
-        X = (W @ X + np.einsum("ij,ijk->ik", pull, difference)) / W.sum(axis=1, keepdims=True)
-    return np.asarray(X)

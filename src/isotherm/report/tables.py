@@ -1,12 +1,11 @@
-"""Records → CSV files, Markdown and HTML tables."""
+"""Records → CSV files and tables."""
 
 from __future__ import annotations
 
 import csv
-import html
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from isotherm.files import replacing
 from isotherm.spreadsheet import as_text_cell
@@ -14,6 +13,35 @@ from isotherm.spreadsheet import as_text_cell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+Row: TypeAlias = dict[str, Any]  # a record of an experiment: what a value is depends on its column
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table with more than text: the dot of a class, or else a star.
+
+    Attributes
+    ----------
+    text : str
+    colour : str
+        Of the dot before it; without one a star comes after it: there is something to say.
+    """
+
+    text: str
+    colour: str = ""
+
+    def __str__(self) -> str:
+        return self.text if self.colour else f"{self.text} *"
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A cell with two bars, an outlined one and a full one below it; lengths are from 0 to 1."""
+
+    outlined: float
+    full: float
+    colour: str
 
 
 @dataclass(frozen=True)
@@ -24,10 +52,11 @@ class Table:
     ----------
     title : str
     columns : tuple of str
-    rows : list of tuples of str
-        A cell that ends in ``*`` is marked in HTML: there is something to say about it.
-    notes : tuple of str
+    rows : sequence of rows, of str, Cell or Bars
+    notes : sequence of str
         Sentences that belong below.
+    kind : str
+        Its classes in the stylesheet; in one of "words3", say, three columns are words.
 
     Examples
     --------
@@ -43,55 +72,24 @@ class Table:
     <BLANKLINE>
     """
 
+    template: ClassVar[str] = "table.html"
     title: str
     columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    notes: tuple[str, ...] = ()
+    rows: Sequence[Sequence[str | Cell | Bars]]
+    notes: Sequence[str] = ()
+    kind: str = ""
 
     def markdown(self) -> str:
         """As a section in Markdown."""
 
-        def line(cells: Iterable[str]) -> str:
-            return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        def line(cells: Iterable[str | Cell | Bars]) -> str:
+            return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
         rules = ["---"] + ["---:"] * (len(self.columns) - 1)
         lines = [f"### {self.title}", "", line(self.columns), line(rules)]
         lines += [line(row) for row in self.rows]
         lines += ["", *(note + "\n" for note in self.notes)]
         return "\n".join(lines)
-
-    def html(self) -> str:
-        """As a figure in HTML."""
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        body = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        return (
-            f"<figure><figcaption>{html.escape(self.title)}</figcaption>\n"
-            f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>'
-            f"</table></div>{notes}</figure>\n"
-        )
-
-
-def _cell(text: str) -> str:
-    kind = ' class="marked"' if text.endswith("*") else ""
-    return f"<td{kind}>{html.escape(text)}</td>"
-
-
-def table_of_words(
-    title: str,
-    columns: tuple[str, ...],
-    rows: Iterable[tuple[str, ...]],
-    notes: Iterable[str] = (),
-    *,
-    kind: str = "",
-) -> str:
-    """A table in HTML whose words may come from a file; there a star at the end means nothing.
-
-    `kind` is the class of what is around it, for its style.
-    """
-    lines = [tuple(c + "\u2060" if c.endswith("*") else c for c in row) for row in rows]
-    table = Table(title, columns, lines, tuple(notes)).html()
-    return f'<div class="{kind}">{table}</div>\n' if kind else table
 
 
 def mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
@@ -100,11 +98,9 @@ def mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
     return mean, (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
 
 
-def grouped(
-    rows: Iterable[dict[str, Any]], *by: str
-) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+def grouped(rows: Iterable[Row], *by: str) -> dict[tuple[Any, ...], list[Row]]:
     """Rows by the values of some of their columns, in order of appearance."""
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name] for name in by), []).append(row)
     return groups
@@ -112,7 +108,7 @@ def grouped(
 
 def write_csv(
     path: Path,
-    rows: Iterable[dict[str, Any]],
+    rows: Iterable[Row],
     columns: Sequence[str],
     *,
     force: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
@@ -11,10 +11,12 @@ from rich.text import Text
 from isotherm.labels import number_classes
 from isotherm.memory import size_text
 from isotherm.printable import one_line
-from isotherm.report.page import counted, short
 from isotherm.report.tables import grouped, mean_and_spread
+from isotherm.report.words import counted, short
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from isotherm.classifier import DirichletClassifier
@@ -23,19 +25,20 @@ if TYPE_CHECKING:
     from isotherm.estimate import Estimate
     from isotherm.job import Outcome
     from isotherm.read.report import ReadReport
+    from isotherm.report.tables import Row
     from isotherm.solvers import Solution
     from isotherm.trust.explain import Explanation
     from isotherm.trust.scoring import Suspect
     from isotherm.trust.suggest import Suggestion
+
+    Labels = NDArray[np.generic]
 
 MEDIUM = 60  # terminal columns that a full table needs
 WIDE = 96  # and one with a column for each decision
 MOST_CLASSES = 15
 
 
-def section_table(
-    truth: NDArray[Any], found: NDArray[Any], given: NDArray[Any], *, width: int
-) -> Table:
+def section_table(truth: Labels, found: Labels, given: Labels, *, width: int) -> Table:
     """How well each class was found: the largest ones, and their mean over all.
 
     Parameters
@@ -51,12 +54,9 @@ def section_table(
 
     classes, sizes = np.unique(truth, return_counts=True)
     scores = precision_recall_fscore_support(truth, found, labels=classes, zero_division=0.0)[:3]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("class", no_wrap=True)
     extra = width >= MEDIUM
     headings = ("given", "to find", "precision", "recall", "F1") if extra else ("n", "P", "R", "F1")
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    table = _table(["class"], headings)
     order = np.argsort(-sizes, kind="stable")
     for k in order[:MOST_CLASSES]:
         cells = [f"{int((given == classes[k]).sum()):,}"] if extra else []
@@ -70,16 +70,12 @@ def section_table(
 
 
 def sample_table(
-    classifier: DirichletClassifier, truth: NDArray[Any], shown: NDArray[Any], *, width: int
+    classifier: DirichletClassifier, truth: Labels, shown: NDArray[np.intp], *, width: int
 ) -> Table:
     """Some nodes with their label, the true one and what is known of it; a wrong one has a star."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("node", no_wrap=True)
-    for heading in ("label", "truth"):
-        table.add_column(heading, no_wrap=True)
     full = width >= MEDIUM
+    table = _table(["node", "label", "truth"], ["margin"] if full else [])
     if full:
-        table.add_column("margin", justify="right")
         table.add_column("certified")
     for i in shown:
         label, right = classifier.labels_[i], classifier.labels_[i] == truth[i]
@@ -93,6 +89,16 @@ def sample_table(
     return table
 
 
+def _table(words: Sequence[str], numbers: Sequence[str | Text]) -> Table:
+    """An empty table: columns of words on the left, cut where they do not fit, then numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in words:
+        table.add_column(heading, no_wrap=True)
+    for number in numbers:
+        table.add_column(number, justify="right")
+    return table
+
+
 def _word(thing: object) -> Text:
     """A name or a label in a table: one line, nothing in it obeyed."""
     return Text(one_line(str(thing)))
@@ -100,7 +106,7 @@ def _word(thing: object) -> Text:
 
 def solution_line(solution: Solution) -> str:
     """How the temperatures were found and how exact they are."""
-    steps = f"{solution.n_iter} step" + ("" if solution.n_iter == 1 else "s")
+    steps = counted(solution.n_iter, "step")
     return (
         f"{solution.solver} on {solution.engine}, {steps}: every "
         f"temperature within {solution.certificate.bound:.1e} of equilibrium"
@@ -115,12 +121,8 @@ def accuracy_line(correct: int, total: int, what: str) -> str:
 
 def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list[str]:
     """What a job has done, a line for each stage."""
-    graph, model, edges, labels = (
-        outcome.graph,
-        outcome.classifier,
-        outcome.edges,
-        outcome.labels,
-    )
+    graph, model = outcome.graph, outcome.classifier
+    edges, labels = outcome.edges, outcome.labels
     merged = max(edges.n_rows - edges.n_empty - graph.n_edges, 0)
     counts = dict(zip(*np.unique(model.status_, return_counts=True), strict=True))
     lines = [
@@ -220,11 +222,8 @@ def explanation_lines(why: Explanation, most: int, width: int, decision: str) ->
 
 def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
     """Seeds that would lose their label, and to which."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("node", overflow="ellipsis", no_wrap=True, max_width=max(12, width // 3))
-    for heading in ("label", "would get"):
-        table.add_column(heading, overflow="ellipsis", no_wrap=True)
-    table.add_column("probability", justify="right")
+    table = _table(["node", "label", "would get"], ["probability"])
+    table.columns[0].max_width = max(12, width // 3)
     for suspect in suspects:
         cells = (suspect.node, suspect.label, suspect.suggested)
         table.add_row(*map(_word, cells), f"{suspect.probability:.3f}")
@@ -233,18 +232,15 @@ def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
 
 def suggestion_table(suggestions: list[Suggestion], *, width: int) -> Table:
     """Nodes to label next."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("node", overflow="ellipsis", no_wrap=True, max_width=max(12, width // 3))
-    table.add_column("label now", overflow="ellipsis", no_wrap=True)
-    for heading in ("doubt", "reach"):
-        table.add_column(heading, justify="right")
+    table = _table(["node", "label now"], ["doubt", "reach"])
+    table.columns[0].max_width = max(12, width // 3)
     for one in suggestions:
         now = "none" if one.label is None else one.label
         table.add_row(_word(one.node), _word(now), f"{one.doubt:.2f}", f"{one.reach:,.1f}")
     return table
 
 
-def decision_table(rows: list[dict[str, Any]], *, width: int) -> Table:
+def decision_table(rows: list[Row], *, width: int) -> Table:
     """Macro-F1 of each decision, a row for each share of seeds.
 
     Mean ± standard deviation; on a narrow terminal the mean alone, on a very narrow one with a row
@@ -267,9 +263,7 @@ def decision_table(rows: list[dict[str, Any]], *, width: int) -> Table:
     lines.insert(0, [Text("seeds"), *map(Text, decisions)])
     if width < MEDIUM:
         lines = [list(line) for line in zip(*lines, strict=True)]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in lines[0]:
-        table.add_column(heading, justify="right")
+    table = _table([], lines[0])
     for line in lines[1:]:
         table.add_row(*line)
     return table
@@ -277,9 +271,7 @@ def decision_table(rows: list[dict[str, Any]], *, width: int) -> Table:
 
 def dataset_table(records: list[DatasetInfo], *, width: int) -> Table:
     """One row per data set: its name, where it is, and what it is if there is room."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name", no_wrap=True)
-    table.add_column("where", no_wrap=True)
+    table = _table(["name", "where"], [])
     if width >= MEDIUM:
         table.add_column("what")
     for info in records:

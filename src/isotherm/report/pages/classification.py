@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.report import charts, drawing
-from isotherm.report.charts import percent
-from isotherm.report.findings import Findings
-from isotherm.report.page import code, counted, figure, page, section, short
-from isotherm.report.tables import table_of_words
-from isotherm.report.trust_sections import STYLE as TRUST_STYLE
-from isotherm.report.trust_sections import trust_sections
+from isotherm.report.pages import charts, drawing
+from isotherm.report.pages.findings import Findings
+from isotherm.report.pages.trust import trust_sections
+from isotherm.report.palette import colour
+from isotherm.report.parts import Command, Figure, Group, Part, Section
+from isotherm.report.tables import Bars, Cell, Table
+from isotherm.report.template import page
+from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
@@ -24,17 +25,6 @@ LOG = " Counts are on a logarithmic scale."
 MOST_CLASSES = 30  # in the table of classes
 MOST_HISTOGRAMS = 12
 MOST_DRAWINGS = 6
-
-STYLE = """
-pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line);
-  border-radius: 6px; padding: .6rem .8rem; font-size: .9rem; }
-h1, p { overflow-wrap: anywhere; }
-.facts th, .facts td { text-align: left; white-space: normal; overflow-wrap: anywhere;
-  vertical-align: top; min-width: 5rem; }
-.doubts td:last-child, .doubts th:last-child { text-align: left; white-space: normal;
-  min-width: 14rem; }
-@media (max-width: 40rem) { table { font-size: .82rem; } th, td { padding: .25rem .4rem; } }
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +67,13 @@ class Run:
 def classification_page(run: Run) -> str:
     """One HTML document that needs nothing but itself."""
     found = Findings(run.classifier, run.graph)
-    sections = (_margins, _temperatures, _doubts, _drawing)
-    parts = [_reading(run, found), _balance(found), *trust_sections(found)]
-    parts += [*(make(found) for make in sections), _record(run)]
-    style = charts.STYLE + drawing.STYLE + STYLE + TRUST_STYLE
-    return page(f"Labels of {short(run.edges.name)}", found.summary(), parts, style=style)
+    made = (_margins, _temperatures, _doubts, _drawing)
+    sections = [_reading(run, found), _balance(found), *trust_sections(found)]
+    sections += [*(make(found) for make in made), _record(run)]
+    return page(f"Labels of {short(run.edges.name)}", found.summary(), sections)
 
 
-def _reading(run: Run, found: Findings) -> str:
+def _reading(run: Run, found: Findings) -> Section:
     rows, notes = [], []
     for what, file in (("edges", run.edges), ("labels", run.labels)):
         name, used = short(file.name), short(", ".join(file.columns) or "–", 120)
@@ -96,7 +85,7 @@ def _reading(run: Run, found: Findings) -> str:
         notes += [short(f"{name}: {note}", 300) for note in (*faults, *file.notes)]
     graph = run.graph
     n_components = int(graph.components.max()) + 1
-    seeded = len(np.unique(graph.components[found.seeds]))
+    seeded = len(np.unique(graph.components[found.seeds.nodes]))
     facts = [
         ("nodes", f"{graph.n_nodes:,}"),
         ("edges", f"{graph.n_edges:,}"),
@@ -108,43 +97,34 @@ def _reading(run: Run, found: Findings) -> str:
     ]
     columns = ("file", "holds", "format", "columns", "rows", "skipped")
     words = "Each file with the columns that were used, and the graph that its edges make."
-    return section(
-        "What was read",
-        words,
-        table_of_words("Files", columns, rows, notes),
-        table_of_words("The graph", ("what", "how many"), facts),
-    )
+    files = Table("Files", columns, rows, notes, kind="words4")
+    return Section("What was read", words, [files, Table("The graph", ("what", "how many"), facts)])
 
 
-def _balance(found: Findings) -> str:
+def _balance(found: Findings) -> Section:
     shown, others = found.order[:MOST_CLASSES], found.order[MOST_CLASSES:]
-    names = [found.names[k] for k in shown]
-    before, after = found.before.sum(), found.after.sum()
-    lines = [(found.names[k], found.before[k], found.after[k]) for k in shown]
+    groups = [(found.class_cell(k), found.before[k], found.after[k]) for k in shown]
     if len(others):
-        name = counted(len(others), "other class", "other classes")
-        lines.append((name, found.before[others].sum(), found.after[others].sum()))
-    rows = [
-        (name, f"{seeds:,}", percent(seeds / before), f"{labelled:,}", percent(labelled / after))
-        for name, seeds, labelled in lines
-    ]
-    shares = found.before[shown] / before, found.after[shown] / after
-    columns = ("class", "seeds", "share", "labelled", "share")
+        name = Cell(counted(len(others), "other class", "other classes"), colour(-1))
+        groups.append((name, found.before[others].sum(), found.after[others].sum()))
+    n_before, n_after = found.before.sum(), found.after.sum()
+    most = max(max(before / n_before, after / n_after) for _, before, after in groups)
+    rows = []
+    for name, before, after in groups:
+        shares = before / n_before, after / n_after
+        bars = Bars(shares[0] / most, shares[1] / most, name.colour)
+        numbers = f"{before:,}", percent(shares[0]), f"{after:,}", percent(shares[1])
+        rows.append((name, bars, *numbers))
     words = (
         "How the classes share the seeds (outlined bars) and all labelled nodes, the seeds among "
-        "them (full bars, with numbers)."
+        "them (full bars)."
     )
-    return section(
-        "Class balance, before and after",
-        words,
-        '<div class="pair">',
-        figure("Shares of the classes", charts.bars(names, *shares, words)),
-        table_of_words("Sizes of the classes", columns, rows),
-        "</div>\n",
-    )
+    columns = ("class", "", "seeds", "share", "labelled", "share")
+    table = Table("Sizes of the classes", columns, rows)
+    return Section("Class balance, before and after", words, [table])
 
 
-def _margins(found: Findings) -> str:
+def _margins(found: Findings) -> Section:
     margins = found.model.margins_[found.masks["predicted"]]
     finite = margins[np.isfinite(margins)]
     words = (
@@ -152,31 +132,33 @@ def _margins(found: Findings) -> str:
         f"temperature is proven to be within {found.model.solution_.certificate.bound:.1e} of the "
         "exact equilibrium; a label is certified where no error of that size could change it. "
     )
-    picture = ""
+    parts: list[Part] = []
     if len(finite):
         high = charts.round_up(float(finite.max()))
         counts = charts.bin_counts(finite, high)
-        log = charts.is_uneven(counts)
+        chart = charts.Histogram(high, int(counts.max()), charts.is_uneven(counts))
         caption = f"Margins of {counted(len(finite), 'predicted node')}"
-        picture = figure(caption, charts.histogram(counts, high, caption, log=log))
-        words += f"Half of the margins are at most {np.median(finite):.3g}.{LOG if log else ''}"
+        parts.append(Figure(caption, chart.draw(counts, caption)))
+        words += f"Half of the margins are at most {np.median(finite):.3g}."
+        words += LOG if chart.log else ""
     elif len(margins) and len(found.names) == 1:
         words += "With one class there is no runner-up, and margins are infinite."
     else:
         words += "There is no margin to draw."
+    return Section("Margins and certificate", words, [Group("pair", [*parts, _statuses(found)])])
+
+
+def _statuses(found: Findings) -> Table:
     rows = []
     for status, mask in found.masks.items():
         n, proven = np.count_nonzero(mask), np.count_nonzero(mask & found.model.certified_)
         rows.append((status, f"{n:,}", percent(n / len(mask)), f"{proven:,}", f"{n - proven:,}"))
     columns = ("status", "nodes", "share", "certified", "not certified")
-    notes = ("Seeds keep their labels, and no solving brings heat to the unreached.",)
-    table = table_of_words("What became of the nodes", columns, rows, notes)
-    return section(
-        "Margins and certificate", words, '<div class="pair">', picture, table, "</div>\n"
-    )
+    note = "Seeds keep their labels, and no solving brings heat to the unreached."
+    return Table("What became of the nodes", columns, rows, [note])
 
 
-def _temperatures(found: Findings) -> str:
+def _temperatures(found: Findings) -> Section:
     T = found.model.temperatures_
     free = ~found.masks["seed"] & ~np.isnan(T[:, 0])
     words = (
@@ -184,42 +166,31 @@ def _temperatures(found: Findings) -> str:
         "over all nodes, seeds among them: what the decision “centered” takes away."
     )
     if not free.any():
-        return section("Temperatures", "Heat reached no free node.")
+        return Section("Temperatures", "Heat reached no free node.")
     shown = found.order[:MOST_HISTOGRAMS].tolist()
     high = charts.round_up(max(float(T[free, k].max()) for k in shown))
-    counts = [charts.bin_counts(T[free, k], high) for k in shown]
-    top = max(int(count.max()) for count in counts)
-    log = charts.is_uneven(np.concatenate(counts))
-    parts = []
-    for number, (k, count) in enumerate(zip(shown, counts, strict=True)):
+    counts = np.array([charts.bin_counts(T[free, k], high) for k in shown])
+    chart = charts.Histogram(high, int(counts.max()), charts.is_uneven(counts), width=260)
+    figures = []
+    for k, count in zip(shown, counts, strict=True):
         mean = float(found.model.mean_temperatures_[k])
         caption = f"{found.names[k]}, mean {mean:.3g}"
-        picture = charts.histogram(
-            count,
-            high,
-            f"Temperatures of the class {caption}",
-            number=number,
-            log=log,
-            top=top,
-            mean=mean,
-            width=260,
-        )
-        parts.append(figure(caption, picture))
+        told, shade = f"Temperatures of the class {caption}", colour(int(found.colour_of[k]))
+        figures.append(Figure(caption, chart.draw(count, told, shade, mean)))
     if len(shown) < len(found.names):
         words += f" The {len(shown)} largest of {len(found.names):,} classes are shown."
-    words += LOG if log else ""
-    return section("Temperatures", words, f'<div class="many">{"".join(parts)}</div>\n')
+    return Section("Temperatures", words + (LOG if chart.log else ""), [Group("many", figures)])
 
 
-def _doubts(found: Findings) -> str:
+def _doubts(found: Findings) -> Section:
     title, nodes = "The most doubtful nodes", found.doubtful
     if not len(nodes):
-        return section(title, "No node has a label that another class comes close to.")
+        return Section(title, "No node has a label that another class comes close to.")
     rows = [
         (
             found.name(node),
-            found.label(node),
-            runner_up,
+            found.class_cell(found.codes[node]),
+            found.class_cell(runner_up),
             f"{found.model.margins_[node]:.3g}",
             "yes" if found.model.certified_[node] else "no",
             f"{found.graph.degrees[node]:g}",
@@ -229,10 +200,10 @@ def _doubts(found: Findings) -> str:
     ]
     columns = ("node", "label", "runner-up", "margin", "certified", "degree", "labels around it")
     words = "The nodes whose labels hang by the least margins."
-    return section(title, words, table_of_words("Least margins", columns, rows, kind="doubts"))
+    return Section(title, words, [Table("Least margins", columns, rows, kind="words3 doubts")])
 
 
-def _drawing(found: Findings) -> str:
+def _drawing(found: Findings) -> Section:
     graph, n = found.graph, found.graph.n_nodes
     title, legend = "The drawing", drawing.legend(found)
     shades = "Edges within a class have its colour."
@@ -241,20 +212,21 @@ def _drawing(found: Findings) -> str:
         if graph.n_edges > drawing.MOST_EDGES:
             words += f" About {drawing.MOST_EDGES:,} of the {graph.n_edges:,} edges are drawn."
         picture = drawing.draw(found, np.arange(n), width=640, named=True)
-        return section(title, words, picture, legend)
+        return Section(title, words, [Figure("", picture), legend])
     nodes = found.doubtful[:MOST_DRAWINGS]
     if not len(nodes):
-        return section(title, "The graph is too large to draw, and no node of it is in doubt.")
-    parts = []
+        return Section(title, "The graph is too large to draw, and no node of it is in doubt.")
+    figures = []
     for node, runner_up in zip(nodes.tolist(), found.runners_up(nodes), strict=True):
         near = drawing.neighbourhood(graph, node)
         picture = drawing.draw(found, near, width=300, named=False)
-        parts.append(figure(f"{found.name(node)}: {found.label(node)}, or {runner_up}", picture))
+        caption = f"{found.name(node)}: {found.label(node)}, or {found.names[runner_up]}"
+        figures.append(Figure(caption, picture))
     words = f"The most doubtful nodes and their neighbours, of hubs some of these. {shades}"
-    return section(title, words, f'<div class="many">{"".join(parts)}</div>\n', legend)
+    return Section(title, words, [Group("many", figures), legend])
 
 
-def _record(run: Run) -> str:
+def _record(run: Run) -> Section:
     solution = run.classifier.solution_
     solved = [
         ("solver", solution.solver),
@@ -272,14 +244,9 @@ def _record(run: Run) -> str:
         ("Input files", ("file", "SHA-256"), run.inputs.items()),
     ]
     *small, inputs = (
-        table_of_words(title, columns, [(short(a), short(b, 200)) for a, b in rows], kind="facts")
+        Table(title, columns, [(short(a), short(b, 200)) for a, b in rows], kind="facts")
         for title, columns, rows in tables
     )
     words = "With the same files and versions this line makes the same labels:"
-    return section(
-        "The record of the run",
-        words,
-        code(short(run.command, 2000)),
-        f'<div class="many">{"".join(small)}</div>\n',
-        inputs,
-    )
+    command = Command(short(run.command, 2000))
+    return Section("The record of the run", words, [command, Group("many", small), inputs])

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.report.page import counted, short
+from isotherm.report.palette import Palette, colour
+from isotherm.report.tables import Cell
+from isotherm.report.words import counted, short
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,14 +42,15 @@ class Findings:
         The nodes of each status.
     is_found : bool array of shape (n,)
         Free nodes that heat reached.
-    seeds : int array
-        Positions of the seeds.
+    seeds : SeedFacts
     n_seeds, n_found, n_proven, n_unreached : int
         Seeds, found nodes, those of them that are certified, and nodes no heat reached.
     before, after : int arrays of shape (K,)
         Seeds, and labelled nodes, of each class.
     order : int array of shape (K,)
         The classes, the largest first.
+    colour_of : int array of shape (K,)
+        The number of each class's colour, −1 without one; see `isotherm.report.palette`.
     """
 
     def __init__(self, classifier: DirichletClassifier, graph: Graph) -> None:
@@ -56,14 +59,17 @@ class Findings:
         self.codes, status = classifier.codes(slice(None))
         self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
         self.is_found = self.masks["predicted"] | self.masks["tie"]
-        seeds = classifier.seeds_  # also those that are not certain and count as predicted
-        self.seeds, self.n_seeds = seeds.nodes, len(seeds.nodes)
+        self.seeds = classifier.seeds_
+        self.n_seeds = len(self.seeds.nodes)
         self.n_found = int(np.count_nonzero(self.is_found))
         self.n_proven = int(np.count_nonzero(self.is_found & classifier.certified_))
         self.n_unreached = int(np.count_nonzero(self.masks["unreached"]))
-        self.before = np.bincount(seeds.codes, minlength=len(self.names))
+        self.before = np.bincount(self.seeds.codes, minlength=len(self.names))
         self.after = self._per_class(self.codes >= 0)
         self.order = np.lexsort((-self.before, -self.after))
+        classes = classifier.classes_.tolist()
+        palette = Palette(classes, self.before.tolist())
+        self.colour_of = np.array([palette.number(label) for label in classes])
 
     def _per_class(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         return np.bincount(self.codes[mask], minlength=len(self.names))
@@ -107,11 +113,13 @@ class Findings:
         """The doubtful nodes that a drawing points to: at most a tenth of those found."""
         return frozenset(self.doubtful[: max(self.n_found // 10, 1)].tolist())
 
-    def places(self, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The place of each node's class among the largest, from 0; −1 without a label."""
-        place = np.full(len(self.names) + 1, -1)  # the last is for the class −1
-        place[self.order] = np.arange(len(self.order))
-        return place[self.codes[nodes]]
+    def colours(self, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The colour of each node's class by its number; −1 without one, or without a label."""
+        return np.append(self.colour_of, -1)[self.codes[nodes]]
+
+    def class_cell(self, code: int) -> Cell:
+        """The name of a class, with its colour."""
+        return Cell(self.names[code], colour(int(self.colour_of[code])))
 
     def name(self, node: int, longest: int = 40) -> str:
         """The name of a node."""
@@ -132,11 +140,11 @@ class Findings:
         words = f", margin {margin:.3g}" if self.is_found[node] and np.isfinite(margin) else ""
         return f"{self.name(node)}: {self.label(node)} ({self.status(node)}{words})"
 
-    def runners_up(self, nodes: NDArray[np.intp]) -> list[str]:
+    def runners_up(self, nodes: NDArray[np.intp]) -> list[int]:
         """The best class of each node but its own."""
         S = self.model.some_scores(nodes)
         S[np.arange(len(nodes)), self.codes[nodes]] = -np.inf
-        return [self.names[k] for k in S.argmax(axis=1)]
+        return [int(k) for k in S.argmax(axis=1)]
 
     def labels_around(self, node: int) -> str:
         """How many neighbours of a node have which label."""

@@ -5,7 +5,6 @@ All three look at the same sample of seeds, which is found once; see `isotherm.t
 
 from __future__ import annotations
 
-import html
 import logging
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,11 @@ from scipy.special import softmax
 from isotherm.classifier.trusted import LOOKED_AT
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
-from isotherm.report import charts
-from isotherm.report.charts import percent
-from isotherm.report.findings import LONGEST_LABEL
-from isotherm.report.page import code, counted, figure, paragraph, section, short
-from isotherm.report.tables import table_of_words
+from isotherm.report.pages import charts
+from isotherm.report.pages.findings import LONGEST_LABEL
+from isotherm.report.parts import Command, Figure, Group, Notice, Paragraph, Part, Section
+from isotherm.report.tables import Table
+from isotherm.report.words import counted, percent, short
 from isotherm.trust.calibrate import calibration_error, reliability
 from isotherm.trust.scoring import proportion
 
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.report.findings import Findings
-    from isotherm.trust.scoring import ClassScore, Interval
+    from isotherm.report.pages.findings import Findings
+    from isotherm.report.tables import Cell
+    from isotherm.trust.scoring import ClassScore, Interval, Suspect
 
     Said = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of labels: probability, is it right
 
@@ -41,6 +41,7 @@ BINS, FEWEST_BINS = 10, 4
 SEEDS_PER_BIN = 10  # from which on there are as many bins as that
 SHARPNESS = 5.0  # of the softmax of scikit-network
 RIVAL = "softmax of 5 × centred temperature"
+NOTHING = ("–", "–", "–")
 
 IN_WORDS = (
     "The accuracy counts all seeds alike; the macro-F1 counts all classes alike, small ones as "
@@ -50,69 +51,70 @@ IN_WORDS = (
     "clear cases were labelled first."
 ).replace(" %", "\u00a0%")
 
-STYLE = """
-.notice { border-left: 4px solid var(--mark); margin: 1rem 0; padding: .1rem 0 .1rem 1rem; }
-.notice li { margin: .3rem 0; overflow-wrap: anywhere; } .notice ul { padding-left: 1.1rem; }
-.decisions td:nth-child(4), .decisions th:nth-child(4), .suspects td, .suspects th,
-.suspects td:first-child { text-align: left; }
-.suspects td:last-child, .suspects th:last-child { text-align: right; }
-.suspects th:last-child { white-space: normal; }
-"""
+CALIBRATION = (
+    "Whether probabilities are what they say. Seeds left out are grouped by the probability of "
+    "the label they got; a point is a group, the larger the more seeds, and its bar is where "
+    "the share that is right lies with a confidence of 95 %. On the dashed line, four in five "
+    "labels said to be 80 % sure are right. Points below it promise too much, points above it "
+    "too little; the expected calibration error is the mean distance from it, over seeds. The "
+    "thin grey line is what the rule of scikit-network would have said of the same seeds. Ours "
+    "were learnt from these very seeds, a few numbers for each class, and may be a bit worse "
+    "on other nodes."
+)
 
 logger = logging.getLogger(__name__)
 
 
-def trust_sections(found: Findings) -> list[str]:
+def trust_sections(found: Findings) -> list[Section]:
     """The three sections."""
     makers = {"How far to trust it": _honest, "Calibration": _calibration, "Suspects": _suspects}
     return [_made(title, make, found) for title, make in makers.items()]
 
 
-def _made(title: str, make: Callable[[str, Findings], str], found: Findings) -> str:
+def _made(title: str, make: Callable[[str, Findings], Section], found: Findings) -> Section:
     """A section, or why there is none: labels that were found are worth a page in any case."""
     try:
         return make(title, found)
     except (IsothermError, MemoryError) as error:
         logger.warning("no section %r", title, exc_info=True)
-        return section(title, f"This could not be worked out: {short(error, 200)}.")
+        return Section(title, f"This could not be worked out: {short(error, 200)}.")
 
 
 # --- honest accuracy ------------------------------------------------------------------------------
 
 
-def _honest(title: str, found: Findings) -> str:
-    parts = [_notice(found), _accuracy(found)]
+def _honest(title: str, found: Findings) -> Section:
+    parts: list[Part] = [*_notice(found), *_accuracy(found)]
     if len(found.names) > 1:
-        parts += [_per_class(found) if len(found.check.nodes) else "", _decisions(found)]
+        parts += [_per_class(found)] if len(found.check.nodes) else []
+        parts.append(_decisions(found))
     words = "Seeds left out, and labelled from the others, tell how often labels are right."
-    return section(title, words, *parts)
+    return Section(title, words, parts)
 
 
-def _notice(found: Findings) -> str:
+def _notice(found: Findings) -> list[Part]:
     """Why there may be too few labels, if so."""
     doubts = []
     for doubt in found.model.doubts_:
         for name in found.model.classes_.tolist():
             if len(repr(name)) > LONGEST_LABEL:
                 doubt = doubt.replace(repr(name), f"“{short(name, LONGEST_LABEL)}”")
-        doubts.append(f"<li>{html.escape(short(doubt[:1].upper() + doubt[1:], 500))}.</li>")
-    if not doubts:
-        return ""
-    words = paragraph("There may be too few labels to go by.")
-    return f'<div class="notice" role="note">{words}<ul>{"".join(doubts)}</ul></div>\n'
+        doubts.append(f"{short(doubt[:1].upper() + doubt[1:], 500)}.")
+    return [Notice("There may be too few labels to go by.", doubts)] if doubts else []
 
 
-def _accuracy(found: Findings) -> str:
+def _accuracy(found: Findings) -> list[Part]:
     """Numbers, and what they mean."""
     check = found.check
     m, n = len(check.nodes), check.n_seeds
     if len(found.names) == 1:
-        return paragraph("With one class every node gets the same label: nothing can be judged.")
+        return [Paragraph("With one class every node gets the same label: nothing can be judged.")]
     if m == 0:
-        return paragraph(
+        words = (
             "Every class has one seed, which could not be found again without itself: nothing can "
             "be judged. A second seed of each class would tell a first thing."
         )
+        return [Paragraph(words)]
     if m == n:
         who = f"All {n:,} seeds were"
     elif m == _n_findable(found):
@@ -135,15 +137,16 @@ def _accuracy(found: Findings) -> str:
         )
     if check.together:
         words += " Each seed missed the others, too, and fared a bit worse than alone."
-    return paragraph(words) + paragraph(IN_WORDS)
+    return [Paragraph(words), Paragraph(IN_WORDS)]
 
 
-def _per_class(found: Findings) -> str:
+def _per_class(found: Findings) -> Table:
     check = found.check
     order = [k for k, score in enumerate(check.classes) if score.n_seeds]
     order.sort(key=lambda k: -check.classes[k].n_seeds)
     shown, others = order[:MOST_CLASSES], order[MOST_CLASSES:]
-    rows = [(found.names[k], *_scores(check.classes[k])) for k in shown]
+    rows: list[list[str | Cell]]
+    rows = [[found.class_cell(k), *_scores(check.classes[k])] for k in shown]
     notes = []
     if others:
         seeds = sum(check.classes[k].n_seeds for k in others)
@@ -156,7 +159,7 @@ def _per_class(found: Findings) -> str:
         "Precision: of the seeds that got this label, how many have it. Recall: of those that have "
         "it, how many got it. F1 is between the two."
     )
-    return table_of_words("Seeds left out, class by class", columns, rows, (*notes, words))
+    return Table("Seeds left out, class by class", columns, rows, (*notes, words))
 
 
 def _scores(score: ClassScore) -> tuple[str, ...]:
@@ -168,14 +171,14 @@ def _within(interval: Interval) -> str:
     return f"{interval.low:.2f} to {interval.high:.2f}"
 
 
-def _decisions(found: Findings) -> str:
+def _decisions(found: Findings) -> Table:
     """What other decisions would make of the same temperatures."""
     n_free = found.n_found
     rows = []
     for number, one in enumerate(found.model.compare_decisions()):
         name = one.decision if number else f"{one.decision} (in use)"
-        free = found.names[one.largest], percent(one.largest_share), percent(one.changed)
-        free = free if n_free else ("–", "–", "–")
+        largest = found.class_cell(one.largest)
+        free = (largest, percent(one.largest_share), percent(one.changed)) if n_free else NOTHING
         rows.append((name, _told(one.accuracy), _told(one.macro_f1), *free))
     columns = ("decision", "accuracy", "macro-F1", "most free nodes get", "share", "would change")
     notes = ["“Would change” is the share of free nodes that would get another label."]
@@ -186,7 +189,7 @@ def _decisions(found: Findings) -> str:
         )
     if (step := n_free // LOOKED_AT) > 1:
         notes.append(f"Shares are those of one free node in {step}.")
-    return table_of_words("Decisions side by side", columns, rows, notes, kind="decisions")
+    return Table("Decisions side by side", columns, rows, notes, kind="decisions")
 
 
 def _told(interval: Interval) -> str:
@@ -196,30 +199,20 @@ def _told(interval: Interval) -> str:
 # --- calibration ----------------------------------------------------------------------------------
 
 
-def _calibration(title: str, found: Findings) -> str:
+def _calibration(title: str, found: Findings) -> Section:
     if len(found.names) == 1:
-        return section(title, "With one class every probability is 1: there is nothing to judge.")
+        return Section(title, "With one class every probability is 1: there is nothing to judge.")
     ours, rival = _said(found)
     m = len(ours[0])
     if m < FEWEST_DRAWN:
-        return section(
-            title,
+        words = (
             f"{counted(m, 'seed') if m else 'No seed'} could be judged: too few to say whether "
-            f"probabilities are what they say. From {FEWEST_DRAWN} on there is a diagram here.",
+            f"probabilities are what they say. From {FEWEST_DRAWN} on there is a diagram here."
         )
+        return Section(title, words)
     bins = max(FEWEST_BINS, min(BINS, m // SEEDS_PER_BIN))
     points, others = reliability(*ours, bins), reliability(*rival, bins)
     errors = [calibration_error(*said, bins) for said in (ours, rival)]
-    words = (
-        "Whether probabilities are what they say. Seeds left out are grouped by the probability of "
-        "the label they got; a point is a group, the larger the more seeds, and its bar is where "
-        "the share that is right lies with a confidence of 95 %. On the dashed line, four in five "
-        "labels said to be 80 % sure are right. Points below it promise too much, points above it "
-        "too little; the expected calibration error is the mean distance from it, over seeds. The "
-        "thin grey line is what the rule of scikit-network would have said of the same seeds. Ours "
-        "were learnt from these very seeds, a few numbers for each class, and may be a bit worse "
-        "on other nodes."
-    )
     caption = (
         f"{m:,} labels of seeds left out: expected calibration error {errors[0]:.3f}; {RIVAL}: "
         f"{errors[1]:.3f}"
@@ -230,14 +223,8 @@ def _calibration(title: str, found: Findings) -> str:
         rows.append(cells)
     columns = ("said", "seeds", "right", "95 % interval")
     picture = charts.reliability(points, others, caption, ("calibrated, in use", RIVAL))
-    return section(
-        title,
-        words,
-        '<div class="pair">',
-        figure(caption, picture),
-        table_of_words("Said and so", columns, rows),
-        "</div>\n",
-    )
+    pair = Group("pair", [Figure(caption, picture), Table("Said and so", columns, rows)])
+    return Section(title, CALIBRATION, [pair])
 
 
 def _said(found: Findings) -> tuple[Said, Said]:
@@ -256,20 +243,20 @@ def _left_labels(found: Findings) -> NDArray[np.intp]:
 
 def _n_findable(found: Findings) -> int:
     """Seeds that are not the only ones of their class."""
-    counts = np.bincount(found.model.seeds_.codes)
+    counts = np.bincount(found.seeds.codes)
     return int(counts[counts > 1].sum())
 
 
 # --- suspects -------------------------------------------------------------------------------------
 
 
-def _suspects(title: str, found: Findings) -> str:
+def _suspects(title: str, found: Findings) -> Section:
     check = found.check
     listed, m = check.suspects(), len(check.nodes)
     if len(found.names) == 1:
-        return section(title, "With one class no seed can lose its label.")
+        return Section(title, "With one class no seed can lose its label.")
     if m == 0:
-        return section(title, "No seed could be left out: nothing can be said against any of them.")
+        return Section(title, "No seed could be left out: nothing can be said against any of them.")
     words = "A suspect is a seed that would get another label if its own were not known. "
     if listed:
         cut = f"; the {MOST_SUSPECTS} clearest are listed" if len(listed) > MOST_SUSPECTS else ""
@@ -282,22 +269,27 @@ def _suspects(title: str, found: Findings) -> str:
         words += f"There is none among {counted(m, 'seed')} left out."
     if listed and check.together:
         words += " They were left out together, which makes some suspect that alone would not be."
-    parts = []
+    parts: list[Part] = []
     if listed:
-        columns = ("node", "its label", "would get", "probability of its own")
-        rows = [
-            (
-                short(one.node, LONGEST_NODE),
-                *(short(label, LONGEST_LABEL) for label in (one.label, one.suggested)),
-                percent(one.probability),
-            )
-            for one in listed[:MOST_SUSPECTS]
-        ]
-        parts.append(table_of_words("Labels to check", columns, rows, kind="suspects"))
+        parts.append(_clearest(found, listed[:MOST_SUSPECTS]))
     if m < _n_findable(found):
         sentence = f"The {m:,} seeds left out are a sample of {check.n_seeds:,}. To look at all:"
-        parts += [paragraph(sentence), code(_command(found))]
-    return section(title, words, *parts)
+        parts += [Paragraph(sentence), Command(_command(found))]
+    return Section(title, words, parts)
+
+
+def _clearest(found: Findings, suspects: list[Suspect]) -> Table:
+    code_of = {label: code for code, label in enumerate(found.model.classes_.tolist())}
+    rows: list[list[str | Cell]] = [
+        [
+            short(one.node, LONGEST_NODE),
+            *(found.class_cell(code_of[label]) for label in (one.label, one.suggested)),
+            percent(one.probability),
+        ]
+        for one in suspects
+    ]
+    columns = ("node", "its label", "would get", "probability of its own")
+    return Table("Labels to check", columns, rows, kind="words3 suspects")
 
 
 def _command(found: Findings) -> str:

@@ -2,86 +2,83 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.decision import DECISIONS
 from isotherm.errors import ParameterError
 from isotherm.files import replacing
+from isotherm.report.layout import edges_among, positions
 from isotherm.report.tables import grouped, mean_and_spread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from isotherm.experiments.figure1 import Picture
+    from isotherm.report.tables import Row
 
-# One colour per decision, told apart by the colour-blind too (Okabe and Ito).
-COLOURS = {
-    "plain": "#999999",
-    "centered": "#0072b2",
-    "partial": "#d55e00",
-    "mass": "#e69f00",
-    "standard": "#009e73",
-    "ratio": "#cc79a7",
-}
+# Colours of the decisions, in their order, told apart by the colour-blind too (Okabe and Ito).
+COLOURS = (
+    *("#0072b2", "#999999", "#d55e00", "#e69f00"),
+    *("#009e73", "#cc79a7", "#56b4e9", "#000000"),
+)
 DASHED = ("partial", "mass")  # often on top of another
 NAMES = {"plain": "no centering", "centered": "centering", "partial": "partial centering"}
 FORMATS = ("png", "svg")
 
 
-def pyplot() -> Any:
-    """matplotlib.pyplot, set up to draw to files."""
+def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[list[Axes]]]:
+    """An empty figure, and its panels row by row."""
     try:
-        import matplotlib as mpl
+        from matplotlib.figure import Figure
     except ImportError:
         raise ParameterError("figures need matplotlib: pip install 'isotherm[paper]'") from None
-    mpl.use("agg")
-    import matplotlib.pyplot as plt
 
-    plt.rcParams.update(
-        {
-            "font.size": 10,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "svg.hashsalt": "isotherm",  # the same figure is the same file
-            "svg.fonttype": "path",
-            "figure.constrained_layout.use": True,
-        }
-    )
-    return plt
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, sharex="col", sharey=True, squeeze=False)
+    for axis in axes.flat:
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes.tolist()
 
 
-def save(figure: Any, folder: Path, name: str) -> list[Path]:
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as PNG and SVG."""
+    import matplotlib as mpl
+
     paths = []
     for kind in FORMATS:
         path = folder / f"{name}.{kind}"
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        with replacing(path) as file:
+        # With a salt of its own the same figure is the same file.
+        with replacing(path) as file, mpl.rc_context({"svg.hashsalt": "isotherm"}):
             figure.savefig(file, format=kind, dpi=150, metadata=metadata)
         paths.append(path)
-    pyplot().close(figure)
     return paths
 
 
-def karate(picture: Picture) -> Any:
+def karate(picture: Picture) -> Figure:
     """Figure 1: truth on the left, temperatures on the right."""
-    figure, axes = pyplot().subplots(1, 2, figsize=(9, 4.2))
-    first = (picture.truth == picture.truth[picture.seeds[0]]).astype(float)
+    figure, [axes] = _panels(1, 2, (9, 3.2))
+    nodes = np.arange(picture.graph.n_nodes)
+    edges = edges_among(picture.graph, nodes)
+    x, y = positions(len(nodes), edges).T
+    seeds = list(picture.seeds)
+    first = (picture.truth == picture.truth[seeds[0]]).astype(float)
     for axis, heat, title in (
         (axes[0], first, "ground truth"),
         (axes[1], picture.temperatures, "temperatures at equilibrium"),
     ):
-        x, y = picture.positions.T
-        i, j = picture.graph.adjacency.nonzero()
-        for a, b in zip(i[i < j], j[i < j], strict=True):
+        for a, b in zip(*edges, strict=True):
             axis.plot(x[[a, b]], y[[a, b]], color="#bbbbbb", linewidth=0.7, zorder=1)
         drawn = axis.scatter(
             x, y, c=heat, cmap="coolwarm", vmin=0, vmax=1, s=90, edgecolors="white", zorder=2
         )
-        seeds = list(picture.seeds)
         axis.scatter(
             x[seeds],
             y[seeds],
@@ -98,101 +95,105 @@ def karate(picture: Picture) -> Any:
     return figure
 
 
-def block_curves(rows: list[dict[str, Any]], labels: int) -> Any:
+def block_curves(rows: list[Row], labels: int) -> Figure:
     """Figures 2 and 3: F1 against the ratio, mean ± standard deviation."""
     panels = {
         "seed": ("seed asymmetry", "$s_1 / s_2$"),
         "label": ("label asymmetry", "$n_1 / n_2$"),
     }
-    figure, axes = pyplot().subplots(1, 2, figsize=(9, 3.6), sharey=True)
+    figure, [axes] = _panels(1, 2, (9, 3.6))
     for axis, (panel, (title, symbol)) in zip(axes, panels.items(), strict=True):
         mine = [row for row in rows if row["panel"] == panel]
         for (decision,), group in grouped(mine, "decision").items():
             by_ratio = grouped(group, "ratio")
             found = [mean_and_spread([row["f1"] for row in some]) for some in by_ratio.values()]
-            ratios = np.array([ratio for (ratio,) in by_ratio])
+            ratios = [ratio for (ratio,) in by_ratio]
             mean, spread = np.array(found).T
-            colour = COLOURS[decision]
-            axis.plot(ratios, mean, label=NAMES[decision], **_line(decision))
-            axis.fill_between(ratios, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+            _curve(axis, ratios, mean, decision, NAMES.get(decision, decision))
+            band = mean - spread, mean + spread
+            axis.fill_between(ratios, *band, color=colour_of(decision), alpha=0.2, lw=0)
         axis.set_title(title)
         axis.set_xlabel(symbol)
         axis.set_xticks(range(1, 11))
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("F1" if labels == 2 else "macro F1")
     axes[0].set_ylim(0, 1.02)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False
-    )
+    _legend(figure, axes[0])
     return figure
 
 
-def _line(decision: str) -> dict[str, Any]:
-    """How the curve of a decision is drawn."""
+def colour_of(decision: str) -> str:
+    """The colour of a decision; a new one has a colour as well.
+
+    Examples
+    --------
+    >>> colour_of("centered"), colour_of("not known here")
+    ('#0072b2', '#56b4e9')
+    """
+    known = list(DECISIONS)
+    number = known.index(decision) if decision in known else len(known)
+    return COLOURS[number % len(COLOURS)]
+
+
+def _curve(
+    axis: Axes, x: Sequence[float], y: NDArray[np.float64], decision: str, name: str
+) -> None:
     dashed = decision in DASHED
-    return {
-        "color": COLOURS[decision],
-        "linestyle": "--" if dashed else "-",
-        "marker": "o",
-        "markersize": 2.5 if dashed else 4,
-        "zorder": 3 if dashed else 2,
-    }
+    axis.plot(
+        x,
+        y,
+        label=name,
+        color=colour_of(decision),
+        linestyle="--" if dashed else "-",
+        marker="o",
+        markersize=2.5 if dashed else 4,
+        zorder=3 if dashed else 2,
+    )
 
 
-def growth_curves(rows: list[dict[str, Any]]) -> Any:
+def _legend(figure: Figure, axis: Axes) -> None:
+    """One line above all panels."""
+    handles, names = axis.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False)
+
+
+def growth_curves(rows: list[Row]) -> Figure:
     """Share of wrong labels against n, a panel for each way the degree grows."""
     by_degree = grouped(rows, "degree")
-    figure, axes = pyplot().subplots(1, len(by_degree), figsize=(11, 3.6), sharey=True)
-    for axis, ((degree,), group) in zip(np.atleast_1d(axes), by_degree.items(), strict=True):
+    figure, [axes] = _panels(1, len(by_degree), (11, 3.6))
+    for axis, ((degree,), group) in zip(axes, by_degree.items(), strict=True):
         for (decision,), mine in grouped(group, "decision").items():
             by_n = grouped(mine, "n")
-            mean = [
-                mean_and_spread([row["error_rate"] for row in some])[0] for some in by_n.values()
-            ]
-            axis.plot(
-                [n for (n,) in by_n], np.maximum(mean, 1e-5), label=decision, **_line(decision)
-            )
+            rates = [[row["error_rate"] for row in some] for some in by_n.values()]
+            mean = np.array([mean_and_spread(some)[0] for some in rates])
+            _curve(axis, [n for (n,) in by_n], np.maximum(mean, 1e-5), decision, decision)
         axis.set_title(f"expected degree: {degree}")
         axis.set_xlabel("n")
         axis.set_xscale("log")
         axis.set_yscale("log")
         axis.grid(alpha=0.3)
-    np.atleast_1d(axes)[0].set_ylabel("share of wrong labels")
-    figure.legend(
-        *np.atleast_1d(axes)[0].get_legend_handles_labels(),
-        loc="outside upper center",
-        ncols=len(COLOURS),
-        frameon=False,
-    )
+    axes[0].set_ylabel("share of wrong labels")
+    _legend(figure, axes[0])
     return figure
 
 
-def consistency(maps: dict[int, dict[str, NDArray[Any]]], ratios: tuple[Any, Any], at: Any) -> Any:
+def consistency(
+    maps: dict[int, dict[str, NDArray[np.float64]]],
+    ratios: tuple[NDArray[np.float64], NDArray[np.float64]],
+    at: tuple[float, float],
+) -> Figure:
     """Where each decision is right, over seed ratio × size ratio; `at` marks one point."""
-    plt = pyplot()
     from matplotlib.colors import ListedColormap
 
     colours = ListedColormap(["#d9ecf7", "#f4b183", "#c0504d", "#7b2d26"])
-    decisions = list(next(iter(maps.values())))
-    figure, axes = plt.subplots(
-        len(maps),
-        len(decisions),
-        figsize=(2.1 * len(decisions), 2.5 * len(maps)),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-    )
+    n_decisions = len(next(iter(maps.values())))
+    figure, axes = _panels(len(maps), n_decisions, (2.1 * n_decisions, 2.5 * len(maps)))
     for line, (blocks, by_decision) in zip(axes, maps.items(), strict=True):
         for axis, (decision, wrong) in zip(line, by_decision.items(), strict=True):
             drawn = axis.pcolormesh(
-                *ratios,
-                wrong,
-                cmap=colours,
-                vmin=-0.5,
-                vmax=3.5,
-                shading="nearest",
+                *ratios, wrong, cmap=colours, vmin=-0.5, vmax=3.5, shading="nearest",
                 rasterized=True,
-            )
+            )  # fmt: skip
             axis.set_xscale("log", base=2)
             axis.set_yscale("log", base=2)
             if blocks == 3:
@@ -201,6 +202,7 @@ def consistency(maps: dict[int, dict[str, NDArray[Any]]], ratios: tuple[Any, Any
         line[0].set_ylabel("$n_1 / n_2$")
     for axis in axes[-1]:
         axis.set_xlabel("$s_1 / s_2$")
-    bar = figure.colorbar(drawn, ax=axes, ticks=[0, 1, 2, 3], shrink=0.8)
+    every = [axis for line in axes for axis in line]
+    bar = figure.colorbar(drawn, ax=every, ticks=[0, 1, 2, 3], shrink=0.8)
     bar.set_label("blocks that get a wrong label")
     return figure

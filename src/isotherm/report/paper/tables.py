@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isotherm.experiments.paper import TABLE2, title_of
 from isotherm.experiments.summary import is_close, paper_mean, summarise
-from isotherm.report.figures import NAMES
-from isotherm.report.tables import Table, grouped, mean_and_spread
+from isotherm.report.paper.figures import NAMES
+from isotherm.report.tables import Cell, Table, grouped, mean_and_spread
 
 if TYPE_CHECKING:
     from isotherm.experiments.summary import Score
+    from isotherm.report.tables import Row
 
 
 def _missing(missing: list[str]) -> tuple[str, ...]:
@@ -21,21 +22,22 @@ def _missing(missing: list[str]) -> tuple[str, ...]:
     return (f"Not in the cache, and could not be fetched: {names}. {advice}",)
 
 
-def counts(rows: list[dict[str, Any]], missing: list[str]) -> Table:
+def counts(rows: list[Row], missing: list[str]) -> Table:
     """Table 1."""
-    lines = []
+    lines: list[tuple[str | Cell, ...]] = []
     for row in rows:
-        line = [title_of(row["dataset"])]
+        line: list[str | Cell] = [title_of(row["dataset"])]
         for key in ("nodes", "edges", "classes"):
             theirs = row.get(f"paper_{key}")
-            star = " *" if theirs not in (None, row[key]) else ""
-            line += [f"{row[key]:,}{star}", "–" if theirs is None else f"{theirs:,}"]
+            ours = f"{row[key]:,}"
+            line.append(ours if theirs in (None, row[key]) else Cell(ours))
+            line.append("–" if theirs is None else f"{theirs:,}")
         lines.append(tuple(line))
     columns = ("data set", "nodes", "paper", "edges", "paper", "classes", "paper")
     return Table("Table 1: data sets", columns, lines, _missing(missing))
 
 
-def block_table(title: str, rows: list[dict[str, Any]]) -> Table:
+def block_table(title: str, rows: list[Row]) -> Table:
     """The numbers behind the curves of Figures 2 and 3."""
     lines = []
     for (panel, ratio), group in grouped(rows, "panel", "ratio").items():
@@ -44,16 +46,16 @@ def block_table(title: str, rows: list[dict[str, Any]]) -> Table:
             _show(mean_and_spread([row["f1"] for row in some])) for some in by_decision.values()
         ]
         lines.append((f"{panel}, ratio {ratio}", *cells))
-    decisions = [NAMES[decision] for (decision,) in grouped(rows, "decision")]
+    decisions = [NAMES.get(decision, decision) for (decision,) in grouped(rows, "decision")]
     return Table(title, ("panel", *decisions), lines)
 
 
-def centering_tables(rows: list[dict[str, Any]], missing: list[str]) -> list[Table]:
+def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
     """Table 2, for each share of seeds, ours beside the paper's."""
     scores = summarise(rows)
     tables = []
     for (fraction,), group in grouped(rows, "seed_fraction").items():
-        lines: list[tuple[str, ...]] = []
+        lines: list[tuple[str | Cell, ...]] = []
         for dataset, rule in grouped(group, "dataset", "unreached"):
             found = {
                 name: [_show(scores[dataset, fraction, d, name]) for d in ("plain", "centered")]
@@ -83,7 +85,7 @@ def centering_tables(rows: list[dict[str, Any]], missing: list[str]) -> list[Tab
     return tables
 
 
-def decision_tables(rows: list[dict[str, Any]]) -> list[Table]:
+def decision_tables(rows: list[Row]) -> list[Table]:
     """The same protocol, every decision; the best mean of a line has an arrow."""
     scores = summarise(rows)
     decisions = [decision for (decision,) in grouped(rows, "decision")]
@@ -103,7 +105,7 @@ def decision_tables(rows: list[dict[str, Any]]) -> list[Table]:
     return tables
 
 
-def sweep_table(rows: list[dict[str, Any]], swept: list[dict[str, Any]]) -> Table:
+def sweep_table(rows: list[Row], swept: list[Row]) -> Table:
     """What ten sweeps give instead of the equilibrium."""
     exact, early = summarise(rows), summarise(swept)
     lines = []
@@ -120,7 +122,7 @@ def sweep_table(rows: list[dict[str, Any]], swept: list[dict[str, Any]]) -> Tabl
     return Table("Ten sweeps and equilibrium", columns, lines)
 
 
-def growth_table(rows: list[dict[str, Any]]) -> Table:
+def growth_table(rows: list[Row]) -> Table:
     """Share of wrong labels, mean over the repeats."""
     decisions = [decision for (decision,) in grouped(rows, "decision")]
     lines = []
@@ -138,9 +140,9 @@ def _show(score: Score | tuple[float, float]) -> str:
     return f"{score[0]:.3f} ± {score[1]:.3f}"
 
 
-def _beside(dataset: str, fraction: float, decision: str, score: Score) -> str:
+def _beside(dataset: str, fraction: float, decision: str, score: Score) -> str | Cell:
     far = is_close(dataset, fraction, decision, score.mean) is False
-    return _show(score) + (" *" if far else "")
+    return Cell(_show(score)) if far else _show(score)
 
 
 def _paper(dataset: str, fraction: float, decision: str) -> str:

@@ -1,0 +1,142 @@
+"""Graph → positions of its nodes in the plane."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.spatial import cKDTree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.graph import Graph
+
+    Edges = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+MOST_PULLS = 80_000  # entries of the adjacency matrix that positions are made from
+PIVOTS = 40
+STEPS = 80
+NEAR = 0.3  # how much more nodes repel that would lie on each other
+GAP = 2.2  # between components; the next node of one's own is at about 1
+GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+
+
+def edges_among(graph: Graph, nodes: NDArray[np.intp]) -> Edges:
+    """The edges between the given nodes, as places among these; no self loops."""
+    start, ends = graph.rows.start, graph.rows.ends
+    place = np.full(graph.n_nodes, -1, dtype=np.intp)
+    place[nodes] = np.arange(len(nodes))
+    rows = [place[ends[start[node] : start[node + 1]]] for node in nodes.tolist()]
+    i = np.repeat(np.arange(len(nodes)), [len(row) for row in rows])
+    j = np.concatenate(rows)
+    return i[j > i], j[j > i]
+
+
+def spread(n: int, most: int) -> NDArray[np.intp]:
+    """At most so many of n places, evenly."""
+    return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
+
+
+def positions(n: int, edges: Edges) -> NDArray[np.float64]:
+    """Places of n nodes: neighbours close, others apart, components side by side.
+
+    Pivot MDS (Brandes and Pich 2006) finds the shape of each component, forces between its nodes
+    (Fruchterman and Reingold 1991) spread it. The same graph has the same drawing.
+
+    Returns
+    -------
+    array of shape (n, 2)
+    """
+    i, j = edges
+    ones = np.ones(2 * len(i), dtype=np.float32)
+    A = sparse.csr_array((ones, (np.r_[i, j], np.r_[j, i])), shape=(n, n))
+    _, part = csgraph.connected_components(A, directed=False)
+    sizes = np.bincount(part)
+    groups = np.split(np.argsort(part, kind="stable"), np.cumsum(sizes)[:-1])
+    groups.sort(key=len, reverse=True)
+    placed = [_component(A[group][:, group]) if len(group) > 1 else np.zeros((1, 2))
+              for group in groups]  # fmt: skip
+    X = np.empty((n, 2))
+    X[np.concatenate(groups)] = _packed(placed)
+    return X
+
+
+def _component(A: sparse.csr_array) -> NDArray[np.float64]:
+    """Places of the nodes of one component: the next node at about 1, the longer side level."""
+    n = A.shape[0]
+    X = _forced(A, _pivot_mds(A)) if n > 2 else np.array([[0.0, 0.0], [1.0, 0.0]])
+    nearest = cKDTree(X).query(X, k=2)[0][:, 1]
+    X = (X - X.mean(axis=0)) / max(float(np.median(nearest)), 1e-6)
+    _, axes = np.linalg.eigh(X.T @ X)
+    axes *= np.where(axes.sum(axis=0) < 0, -1, 1)
+    return np.asarray(X @ axes[:, ::-1])
+
+
+def _pivot_mds(A: sparse.csr_array) -> NDArray[np.float64]:
+    """Places from the distances to a few nodes, each far from those before it."""
+    n = A.shape[0]
+    A = A.copy()  # of short indices, the only ones that the distances of older SciPy take
+    A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
+    pivot, nearest, rows = int(np.diff(A.indptr).argmax()), np.full(n, np.inf), []
+    for _ in range(min(PIVOTS, n)):
+        rows.append(csgraph.dijkstra(A, indices=pivot, unweighted=True))
+        nearest = np.minimum(nearest, rows[-1])
+        pivot = int(nearest.argmax())
+    D = np.array(rows) ** 2
+    C = D - D.mean(axis=0) - D.mean(axis=1, keepdims=True) + D.mean()
+    values, vectors = np.linalg.eigh(C @ C.T)
+    X = C.T @ vectors[:, -2:] / np.maximum(np.abs(values[-2:]), 1e-9) ** 0.25
+    size = max(math.sqrt(n) / 2, math.sqrt(D.max()) / 3.5)  # of a disc, or of a path or ring
+    X *= size / max(math.sqrt((X**2).sum() / n), 1e-9)
+    # Nodes with the same distances, such as the leaves of a star, are told apart.
+    angle = GOLDEN_ANGLE * np.arange(n)
+    return np.asarray(X + 0.3 * np.column_stack([np.cos(angle), np.sin(angle)]))
+
+
+def _forced(A: sparse.csr_array, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Let all nodes repel each other by 1 / distance (near: more) and edges pull by distance²."""
+    n = A.shape[0]
+    i, j = A.nonzero()
+    edges = (i.astype(np.intp) * n + j)[spread(len(i), MOST_PULLS)]
+    steps = min(STEPS, 20 + n)
+    X = X.astype(np.float32)
+    for step in range(steps):
+        square = (X**2).sum(axis=1)
+        distance = np.maximum(square[:, np.newaxis] + square - 2 * (X @ X.T), 0.01)  # squared
+        push = 1 / distance
+        push += NEAR * push**2
+        push.reshape(-1)[edges] -= np.sqrt(distance.reshape(-1)[edges])
+        force = X * push.sum(axis=1, keepdims=True) - push @ X
+        size = np.linalg.norm(force, axis=1, keepdims=True)
+        longest = 0.1 * math.sqrt(n) * (1 - step / steps)
+        X += force * (np.minimum(size, longest) / np.maximum(size, 1e-9))
+    return X.astype(np.float64)
+
+
+def _packed(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Boxes on shelves, each in the middle of its shelf; a much lower box starts another."""
+    sides = np.array([np.ptp(part, axis=0) for part in parts])
+    sides += GAP
+    width = max(sides[:, 0].max(), math.sqrt(1.6 * sides.prod(axis=1).sum()))
+    shelves: list[list[int]] = [[]]
+    x = 0.0
+    for k, (side, tall) in enumerate(sides):
+        first = shelves[-1][0] if shelves[-1] else k
+        if shelves[-1] and (x + side > width * (1 + 1e-9) or tall < 0.5 * sides[first, 1]):
+            shelves.append([])
+            x = 0.0
+        shelves[-1].append(k)
+        x += side
+    y, placed = 0.0, []
+    for shelf in shelves:
+        x, tallest = -sides[shelf, 0].sum() / 2, sides[shelf, 1].max()
+        for k in shelf:
+            corner = np.array([x, y + (tallest - sides[k, 1]) / 2]) + GAP / 2
+            placed.append(parts[k] - parts[k].min(axis=0) + corner)
+            x += sides[k, 0]
+        y += tallest
+    return np.concatenate(placed)

@@ -1,0 +1,1 @@
+"""Runs → pages: a classification, and why a node has its label."""

@@ -1,0 +1,204 @@
+"""Numbers → small charts: SVG that is part of the page and takes its colours.
+
+Why not by a library: see docs/dependencies.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.report.svg import element, picture, together
+from isotherm.report.words import compact, counted
+from isotherm.trust.scoring import proportion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markupsafe import Markup
+    from numpy.typing import NDArray
+
+    from isotherm.trust.calibrate import Bin
+
+BINS = 40
+UNEVEN = 50  # the tallest bar over the middle one, from where on counts need a log scale
+
+
+def bin_counts(values: NDArray[np.floating], high: float, bins: int = BINS) -> NDArray[np.int64]:
+    """How many values lie in each of `bins` equal parts of 0 … `high`; none may be NaN.
+
+    Examples
+    --------
+    >>> bin_counts(np.array([0.0, 0.1, 0.6, 1.0]), 1.0, bins=2).tolist()
+    [2, 2]
+    """
+    place = np.clip(values * (bins / high), 0, bins - 1).astype(np.intp)
+    return np.bincount(place, minlength=bins)
+
+
+def is_uneven(counts: NDArray[np.int64]) -> bool:
+    """Whether bars of these heights would hide all but the tallest."""
+    filled = counts[counts > 0]
+    return bool(len(filled)) and float(filled.max()) > UNEVEN * float(np.median(filled))
+
+
+def round_up(value: float) -> float:
+    """The next round number: a digit or two, times a power of ten.
+
+    Examples
+    --------
+    >>> round_up(0.37), round_up(1.03), round_up(700.0), round_up(0.0)
+    (0.4, 1.2, 800.0, 1.0)
+    """
+    if not value > 0 or not math.isfinite(value):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = (step * power for step in (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10))
+    return float(f"{next((step for step in steps if step >= value), 10 * power):.6g}")
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Bars over equal parts of 0 … `high`; charts to be compared share all of this.
+
+    Attributes
+    ----------
+    high : float
+    most : int
+        The count that reaches the top.
+    log : bool
+        Whether heights are logarithms of the counts.
+    width : float
+        In units of which letters have eleven.
+    """
+
+    high: float
+    most: int
+    log: bool = False
+    width: float = 360.0
+
+    def draw(
+        self,
+        counts: NDArray[np.int64],
+        description: str,
+        colour: str = "var(--accent)",
+        mean: float | None = None,
+    ) -> Markup:
+        """The chart of these counts, with a dashed line at the mean, if there is one."""
+        left, right, upper, lower = 44.0, self.width - 12, 10.0, 120.0
+        parts = []
+        for tick in _ticks(self.ceiling, self.log):
+            y = lower - (lower - upper) * self._height(tick)
+            parts += [
+                element("line", class_="grid", x1=left, x2=right, y1=y, y2=y),
+                element("text", compact(tick), x=left - 5, y=y + 4, text_anchor="end"),
+            ]
+        step = (right - left) / len(counts)
+        for place in np.flatnonzero(counts).tolist():
+            x, tall = left + step * place, (lower - upper) * self._height(int(counts[place]))
+            tall, wide = max(tall, 0.7), step * 0.9
+            parts.append(element("rect", x=x, y=lower - tall, width=wide, height=tall, fill=colour))
+        for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+            x, value = left + (right - left) * share, f"{self.high * share:.4g}"
+            parts.append(element("text", value, x=x, y=lower + 15, text_anchor=anchor))
+        if mean is not None and math.isfinite(mean):
+            x = left + (right - left) * min(max(mean / self.high, 0.0), 1.0)
+            parts.append(element("line", class_="mean", x1=x, x2=x, y1=upper - 6, y2=lower))
+        return picture(together(*parts), (self.width, lower + 22), description)
+
+    @property
+    def ceiling(self) -> float:
+        """The round number at the top."""
+        most = max(self.most, 1)
+        return 10.0 ** math.ceil(math.log10(most)) if self.log and most > 1 else round_up(most)
+
+    def _height(self, count: float) -> float:
+        if self.log and count:
+            return math.log(2 * count) / math.log(2 * self.ceiling)
+        return count / self.ceiling
+
+
+def _ticks(ceiling: float, log: bool) -> list[float]:
+    """Counts that the axis names."""
+    if not log:
+        return [0.0, ceiling / 2, ceiling] if ceiling % 2 == 0 else [0.0, ceiling]
+    decades = round(math.log10(ceiling))
+    return [10.0**power for power in range(decades % 2 if decades > 4 else 0, decades + 1)][
+        :: 2 if decades > 4 else 1
+    ]
+
+
+LEFT, RIGHT, UPPER, LOWER = 36.0, 346.0, 24.0, 264.0  # the sides of a reliability diagram
+
+
+def reliability(
+    ours: Sequence[Bin], rival: Sequence[Bin], description: str, names: tuple[str, str]
+) -> Markup:
+    """What was said against what is so; what is said well lies on the diagonal.
+
+    Parameters
+    ----------
+    ours : sequence of Bin
+        Full points, larger where there are more labels, with bars of 95 % confidence.
+    rival : sequence of Bin
+        Hollow points on a thin line.
+    description : str
+    names : pair of str
+        Of the two.
+    """
+    parts = [element("text", "share that is right", x=0, y=11)]
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        (x, y), told = _at(tick, tick), f"{tick:g}"
+        grid = f"M{LEFT:g} {y:g}H{RIGHT:g}M{x:g} {UPPER:g}V{LOWER:g}"
+        parts += [
+            element("path", class_="grid", d=grid),
+            element("text", told, x=LEFT - 5, y=y + 4, text_anchor="end"),
+            element("text", told, x=x, y=LOWER + 14, text_anchor="middle"),
+        ]
+    diagonal = f"M{LEFT:g} {LOWER:g}L{RIGHT:g} {UPPER:g}"
+    parts += [
+        element("path", class_="mean", d=diagonal),
+        element("text", "probability said", x=RIGHT, y=LOWER + 29, text_anchor="end"),
+        _thin(rival),
+        *_points(ours),
+    ]
+    for row, kind in enumerate(("ours", "rival")):
+        y = LOWER + 48 + 17 * row
+        line = element("line", x1=LEFT, x2=LEFT + 22, y1=y, y2=y)
+        dot = element("ellipse", cx=LEFT + 11, cy=y, rx=4 - row, ry=4 - row)
+        parts += [
+            element("g", line, dot, class_=kind),
+            element("text", names[row], x=LEFT + 29, y=y + 4),
+        ]
+    return picture(together(*parts), (360, LOWER + 72), description)
+
+
+def _at(said: float, right: float) -> tuple[float, float]:
+    return LEFT + (RIGHT - LEFT) * said, LOWER - (LOWER - UPPER) * right
+
+
+def _point(each: Bin, r: float) -> Markup:
+    x, y = _at(each.probability, each.right)
+    told = f"said {each.probability:.2f}, right {each.right:.2f}: {counted(each.n_labels, 'label')}"
+    return element("ellipse", element("title", told), cx=x, cy=y, rx=r, ry=r)
+
+
+def _thin(bins: Sequence[Bin]) -> Markup:
+    corners = (_at(each.probability, each.right) for each in bins)
+    line = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in corners))
+    return element("g", line, *(_point(each, 2.2) for each in bins), class_="rival")
+
+
+def _points(bins: Sequence[Bin]) -> list[Markup]:
+    most = max((each.n_labels for each in bins), default=1)
+    points = []
+    for each in bins:
+        share = proportion(round(each.right * each.n_labels), each.n_labels)
+        (x, low), (_, high) = (_at(each.probability, end) for end in (share.low, share.high))
+        line = element("line", x1=x, x2=x, y1=low, y2=high)
+        size = 2.5 + 5.5 * math.sqrt(each.n_labels / most)
+        points.append(element("g", line, _point(each, size), class_="ours"))
+    return points

@@ -1,0 +1,179 @@
+"""Why a node has its label → one page: the share of each class and seed, and the paths drawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.report.pages.heat_flow import heat_flow
+from isotherm.report.palette import N_COLOURS, Palette, colour
+from isotherm.report.parts import Figure, Group, Section
+from isotherm.report.tables import Bars, Cell, Table
+from isotherm.report.template import page
+from isotherm.report.words import counted, percent, short
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.trust.explain import Explanation
+
+MOST_IN_WORDS = 4  # classes that the sentence names
+MOST_BARS = N_COLOURS
+LONGEST_NAME = 30
+NOTHING = 5e-4  # a share not worth a word
+
+
+@dataclass(frozen=True)
+class Classes:
+    """What the page shows of the classes of a run, beside the explanation of one node.
+
+    Attributes
+    ----------
+    palette : Palette
+    means : mapping
+        The mean temperature of each class over all nodes, drawn beside the shares.
+    decision : str
+        How temperatures became scores.
+    """
+
+    palette: Palette
+    means: Mapping[Hashable, float] = field(default_factory=dict)
+    decision: str = "plain"
+
+    @classmethod
+    def of(cls, classifier: DirichletClassifier) -> Classes:
+        """Those of a fitted classifier."""
+        names = classifier.classes_.tolist()
+        n_seeds = np.bincount(classifier.seeds_.codes, minlength=len(names))
+        means = dict(zip(names, classifier.mean_temperatures_.tolist(), strict=True))
+        return cls(Palette(names, n_seeds.tolist()), means, classifier.selection_.decision)
+
+
+def explanation_page(why: Explanation, classes: Classes, *, most: int = 10) -> str:
+    """One HTML document that needs nothing but itself.
+
+    Parameters
+    ----------
+    why : Explanation
+        See `isotherm.DirichletClassifier.explain`.
+    classes : Classes
+        Of the same classifier.
+    most : int
+        How many seeds to list.
+    """
+    title = f"Why {short(why.node)} has the label {short(why.label, LONGEST_NAME)}"
+    sections = [_shares(why, classes, most), _paths(why, classes.palette)]
+    return page(title, _sentence(why, classes.decision), sections)
+
+
+def _is_seed(why: Explanation) -> bool:
+    return [seed for seed, *_ in why.seeds] == [why.node]
+
+
+def _ranked(why: Explanation) -> list[Hashable]:
+    """Classes with a share, the greatest first; the node's own is among those with a bar."""
+    some = [label for label, share in why.classes.items() if share > 0 or label == why.label]
+    some.sort(key=lambda label: -why.classes[label])
+    if why.label in some[MOST_BARS:]:
+        some.remove(why.label)
+        some.insert(MOST_BARS - 1, why.label)
+    return some
+
+
+def _sentence(why: Explanation, decision: str) -> str:
+    """The explanation in words."""
+    node, label = short(why.node), short(why.label, LONGEST_NAME)
+    if _is_seed(why):
+        return f"{node} is a seed: its label, “{label}”, was given."
+    ranked = sorted(_ranked(why), key=lambda label: -why.classes[label])
+    named, others = ranked[:MOST_IN_WORDS], ranked[MOST_IN_WORDS:]
+    words = [f"{percent(why.classes[c])} from “{short(c, LONGEST_NAME)}”" for c in named]
+    if others:
+        rest = percent(sum(why.classes[c] for c in others))
+        words.append(f"{rest} from {counted(len(others), 'other class', 'other classes')}")
+    listed = " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    seeds = counted(len(why.seeds), "seed")
+    text = f"{node} has the label “{label}”. Its heat comes from {seeds}: {listed}."
+    lost = 1 - sum(why.classes.values())
+    if lost > NOTHING:
+        text += f" The rest, {percent(lost)}, is lost to the leak."
+    if decision != "plain" and why.classes[named[0]] > why.classes.get(why.label, 0.0):
+        text += (
+            f" “{short(named[0], LONGEST_NAME)}” has the greatest share, but it has much of the "
+            f"heat of other nodes, too; the decision “{decision}” takes that into account."
+        )
+    return text.replace(" %", "\u00a0%")
+
+
+def _shares(why: Explanation, classes: Classes, most: int) -> Section:
+    """The share of each class, and of the seeds that give most."""
+    means = {} if _is_seed(why) else classes.means
+    ranked = _ranked(why)
+    words = "The share of each class is the node's temperature in the problem of that class."
+    if means:
+        words += " The outlined bar is the mean over all nodes."
+    silent = len(why.classes) - len(ranked)
+    if silent:
+        words += f" {counted(silent, 'class has', 'classes have')} no share."
+    shown, others = ranked[:MOST_BARS], ranked[MOST_BARS:]
+    groups = [(_cell(label, classes.palette), [label]) for label in shown]
+    if others:
+        name = counted(len(others), "other class", "other classes")
+        groups.append((Cell(name, colour(-1)), others))
+    sums = [
+        [sum(max(numbers.get(label, 0.0), 0.0) for label in group) for _, group in groups]
+        for numbers in (means, why.classes)
+    ]
+    longest = max(*sums[0], *sums[1], 1e-9)
+    rows = [
+        (name, Bars(mean / longest, share / longest, name.colour), percent(share), percent(mean))
+        for (name, _), mean, share in zip(groups, *sums, strict=True)
+    ]
+    columns, n_shown = ("class", "", "share", "mean"), 4 if means else 3
+    table = Table("Share of each class", columns[:n_shown], [row[:n_shown] for row in rows])
+    pair = Group("pair", [table, _seeds(why, classes.palette, most)])
+    return Section("Where the heat comes from", words, [pair])
+
+
+def _seeds(why: Explanation, palette: Palette, most: int) -> Table:
+    drawn: defaultdict[Hashable, float] = defaultdict(float)
+    for path, share in why.paths:
+        drawn[path[-1]] += share
+    rows = []
+    for seed, label, share in why.seeds[:most]:
+        cells = short(seed, LONGEST_NAME), _cell(label, palette), percent(share)
+        rows.append((*cells, percent(drawn[seed]) if seed in drawn else "–"))
+    notes = []
+    if len(why.seeds) > most:
+        rest = percent(sum(share for *_, share in why.seeds[most:]))
+        notes.append(f"{counted(len(why.seeds) - most, 'other seed')}: {rest} in all.")
+    columns = ("seed", "label", "share", "on paths drawn")
+    return Table("Seeds with the greatest shares", columns, rows, notes, kind="words2")
+
+
+def _cell(label: Hashable, palette: Palette) -> Cell:
+    return Cell(short(label, LONGEST_NAME), palette.colour(label))
+
+
+def _paths(why: Explanation, palette: Palette) -> Section:
+    """The paths, drawn and listed."""
+    title = "The paths it takes"
+    if not why.paths:
+        words = "A seed takes no heat from others" if _is_seed(why) else "There is no path to draw"
+        return Section(title, f"{words}.")
+    total = sum(share for _, share in why.paths)
+    carry = counted(len(why.paths), "path carries", "paths carry")
+    words = (
+        "On the left is the node, on the right, with rings, the seeds that its heat comes from. A "
+        "line is as wide as the share of heat that it carries, and has the colour of the seed's "
+        f"class. {carry} {percent(total)} of all heat"
+    )
+    if sum(why.classes.values()) - total > NOTHING:
+        words += "; the rest takes others, each with less"
+    rows = [(short(" → ".join(map(short, path)), 400), percent(share)) for path, share in why.paths]
+    table = Table("The paths, node by node", ("path", "share"), rows, kind="paths")
+    return Section(title, f"{words}.", [Figure("", heat_flow(why, palette), scrolls=True), table])

@@ -1,0 +1,110 @@
+"""Whatever names, labels and files are called: no element, attribute or script comes from them."""
+
+import pytest
+
+from html_page import Page
+from isotherm import DirichletClassifier, Graph
+from isotherm.read.report import ReadReport
+from isotherm.report.pages.classification import Run, classification_page
+from isotherm.report.pages.explanation import Classes, explanation_page
+from isotherm.report.palette import N_COLOURS
+from isotherm.report.paper.page import paper_page
+from isotherm.report.parts import Command, Heading, Image, Legend, Notice, Paragraph, Section
+from isotherm.report.tables import Cell, Table
+from isotherm.report.template import TEMPLATES, page
+
+NAMED = ["other", "accent", "ink", "paper", "line", "mark"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "javascript:alert(1)",
+    "</style><script>alert(1)</script>",
+    "</title></svg></table></body>",
+    "<!-- <a href='javascript:alert(1)'>",
+    "]]><![CDATA[<b>",
+    "&#60;script&#62;alert(1)",
+    "{{ 7 * 7 }}{% raw %}",
+    "red; background: url(//evil)",
+    "nul\0bell\x07escape\x1b[31m",
+    "turned\u202egnihsif\u2028line",
+    "half\ud800",
+]
+
+
+def skeleton(text):
+    """The elements of a page with their attributes, but for words and the room these need."""
+    words = {"aria-label", "alt", "textlength", "lengthadjust"}
+    return [
+        (element.tag, sorted(pair for pair in element.items() if pair[0] not in words))
+        for element in Page(text).root.iter()
+    ]
+
+
+def classification(name):
+    """A page all of whose words that come from outside are this one, or end in it."""
+    nodes = [f"{k:02}{name}" for k in range(12)]
+    graph = Graph.from_edges(nodes, nodes[1:] + nodes[:1])
+    labels = {nodes[k]: f"{k // 6}{name}" for k in (0, 1, 2, 4, 6, 7, 8)} | {nodes[9]: f"0{name}"}
+    model = DirichletClassifier().fit(graph, labels)
+    file = ReadReport(name, name, (name, name), 12, 1, [name], [name])
+    return classification_page(
+        Run(
+            *(model, graph, file, file),
+            inputs={name: name},
+            options={name: name},
+            command=name,
+            seconds={name: 1.0},
+            memory=0,
+            versions={name: name},
+        )
+    )
+
+
+def explanation(name):
+    nodes = [f"{k:02}{name}" for k in range(12)]
+    graph = Graph.from_edges(nodes, nodes[1:] + nodes[:1])
+    model = DirichletClassifier().fit(graph, {nodes[0]: f"0{name}", nodes[5]: f"1{name}"})
+    return explanation_page(model.explain(nodes[2]), Classes.of(model))
+
+
+def paper(name):
+    table = Table(name, (name,), [(name,), (Cell(name),), (Cell(name, "var(--c1)"),)], [name])
+    parts = [table, Image(name, "QUJD"), Heading(name), Paragraph(name), Command(name)]
+    parts += [Notice(name, [name]), Legend([("background: var(--c1)", name)])]
+    return paper_page([Section(name, name, parts)])
+
+
+@pytest.mark.parametrize("make", [classification, explanation, paper])
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_elements_and_attributes_are_those_of_a_page_with_harmless_names(make, name):
+    text = make(name)
+    assert skeleton(text) == skeleton(make("harmless"))
+    assert not {*"\0\x07\x1b\u202e\u2028"} & {*text}
+    assert "49" not in Page(paper("{{ 7 * 7 }}")).words
+
+
+@pytest.mark.parametrize("name", HOSTILE[:10])
+def test_words_are_shown_as_they_are(name):
+    shown = Page(paper(name))
+    assert shown.root.findtext("body/section/h2") == name
+    assert shown.table(name)[0] == [name]
+
+
+def test_control_characters_are_written_out_even_where_nobody_thought_of_them():
+    text = page("a\0b", "c\u202ed", [])
+    assert r"a\x00b" in text
+    assert r"c\u202ed" in text
+
+
+def test_every_colour_is_there_in_light_and_dark():
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    for name in [*(f"c{k}" for k in range(N_COLOURS)), *NAMED]:
+        assert style.count(f"--{name}: #") == 2
+
+
+def test_templates_come_with_the_package_and_none_is_without_use():
+    there = {path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.*")}
+    parts = (Command, Heading, Image, Legend, Notice, Paragraph, Table)
+    used = {f"parts/{part.template}" for part in parts} | {"parts/figure.html", "parts/group.html"}
+    assert there == used | {"page.html", "style.css"}
