@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from isotherm import BlockModel, DirichletClassifier, Graph, load_dataset
+from isotherm.job import Run
 from isotherm.read.record import Reading
 from isotherm.report import charts
-from isotherm.report.classification import Run, classification_page
+from isotherm.report.classification import classification_page
 from isotherm.report.drawing import MOST_NEIGHBOURS, edges_among, neighbourhood, positions
 from isotherm.report.findings import Findings
 from isotherm.report.page import short
@@ -71,12 +72,27 @@ def run_of(graph, labels, *, name="edges.csv", n_rows=None, **options):
     return Run(
         model,
         graph,
-        Reading(name, "CSV", ("source", "target"), n_rows, 1, ["line 3: one column"], ["A note."]),
-        Reading("labels.csv", "CSV", ("node", "label"), int((model.status_ == "seed").sum())),
-        inputs={name: "ab" * 32, "labels.csv": "cd" * 32},
+        Reading(
+            name,
+            "CSV",
+            ("source", "target"),
+            n_rows,
+            1,
+            ["line 3: one column"],
+            ["A note."],
+            checksum="ab" * 32,
+        ),
+        Reading(
+            "labels.csv",
+            "CSV",
+            ("node", "label"),
+            int((model.status_ == "seed").sum()),
+            checksum="cd" * 32,
+        ),
         options={"decision": "centered", "tol": "1e-06"},
         command="isotherm classify edges.csv labels.csv",
         seconds={"reading": 0.25, "solving": 1.5},
+        converged=True,
         memory=123_000_000,
         versions={"isotherm": "0.1.0"},
     )

@@ -28,10 +28,10 @@ STEPS = "isotherm.solvers.attempt"  # the logger that tells of each step of a so
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
     """A function of what runs, how much is done and how much there is, that draws it."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if quiet or not console.is_terminal:
         yield lambda *_: None
         return
     columns = [TextColumn("{task.description}", markup=False), BarColumn(bar_width=None)]
@@ -57,9 +57,12 @@ class Stages:
     ----------
     quiet : bool
         Draw nothing, whatever stderr is.
+    between : callable
+        Called before each stage.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, between: Callable[[], None]) -> None:
+        self._between = between
         console = Console(stderr=True)
         self.is_shown = console.is_terminal and not quiet
         room = max(20, console.width - 30)
@@ -74,6 +77,7 @@ class Stages:
     @contextmanager
     def stage(self, what: str) -> Iterator[Callable[[int, int | None], None]]:
         """A stage: a function of how much is done and, where that is known, how much there is."""
+        self._between()
         if not self.is_shown:
             yield lambda *_: None
             return
@@ -91,12 +95,12 @@ class Stages:
     @contextmanager
     def solving(self) -> Iterator[None]:
         """The stage of the solve, with the error that is still likely."""
-        if not self.is_shown:
-            yield
-            return
         logger = logging.getLogger(STEPS)
         handler, level = _Steps(self), logger.level
         with self.stage("solving"):
+            if not self.is_shown:
+                yield
+                return
             logger.addHandler(handler)
             logger.setLevel(logging.DEBUG)
             try:

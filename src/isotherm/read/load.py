@@ -31,6 +31,7 @@ def load_graph(
     *,
     progress: Progress | None = None,
     building: Callable[[], None] | None = None,
+    hashed: bool = False,
 ) -> tuple[Graph, Reading]:
     """The graph of a file, and what became of the file; see `isotherm.read_graph`.
 
@@ -44,14 +45,17 @@ def load_graph(
         Called with how much was read so far and how much there is, where that is known.
     building : callable, optional
         Called when all edges are read and the graph is made of them.
+    hashed : bool
+        Whether the checksum of the file is wanted.
     """
     from isotherm.read.alike import note_ids_alike
     from isotherm.read.source import open_source
 
     said = said or Said()
-    with open_source(path, said.unpacking) as source:
+    with open_source(path, said.unpacking, hashed=hashed) as source:
         reading = Reading(source.name, source.format)
         graph = _graph_of(source, reading, columns or {}, said, progress, building)
+        reading.checksum = source.checksum()
     note_ids_alike(graph, reading)
     return graph, reading
 
@@ -63,6 +67,7 @@ def load_labels(
     said: Said | None = None,
     *,
     strict: bool = False,
+    hashed: bool = False,
 ) -> tuple[dict[str, str], Reading]:
     """The labels of a file, and what became of the file; see `isotherm.read_labels`.
 
@@ -73,9 +78,10 @@ def load_labels(
     columns : mapping
         ``node``, ``label`` and ``weight``.
     said : Said
-    strict : bool
+    strict, hashed : bool
+        See `isotherm.read_labels` and `load_graph`.
     """
-    labelled, reading = gather_labels(path, columns, said)
+    labelled, reading = gather_labels(path, columns, said, hashed=hashed)
     return labelled.of_nodes(graph, reading, strict=strict), reading
 
 
@@ -83,6 +89,8 @@ def gather_labels(
     path: str | os.PathLike[str],
     columns: Mapping[str, str | None] | None = None,
     said: Said | None = None,
+    *,
+    hashed: bool = False,
 ) -> tuple[Labelled, Reading]:
     """The labels of a file as they are, whatever graph they are for; see `load_labels`."""
     from isotherm.read.labelled import Labelled, read_json
@@ -90,7 +98,7 @@ def gather_labels(
 
     columns, said = columns or {}, said or Said()
     labelled = Labelled()
-    with open_source(path, said.unpacking) as source:
+    with open_source(path, said.unpacking, hashed=hashed) as source:
         reading = Reading(source.name, source.format)
         if source.format == "JSON":
             labelled.add(*read_json(source, columns, reading))
@@ -111,6 +119,7 @@ def gather_labels(
             reading.columns = tuple(table.layout.columns[k] for k in chosen)
             for batch in table.batches(chosen, reading, error=LabelError, empty=True):
                 labelled.add(*batch)
+        reading.checksum = source.checksum()
     return labelled, reading
 
 

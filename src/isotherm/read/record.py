@@ -38,6 +38,8 @@ class Reading:
         Edges of weight 0, which are none.
     weights : dict of float
         Of labels, those of the label that each node has; empty where no column has any.
+    checksum : str
+        SHA-256 of the bytes that were read, in hexadecimal digits, or why it is not known.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     n_empty: int = 0
     weights: dict[str, float] = field(default_factory=dict)
+    checksum: str = "not known"
 
     def skip(self, fault: str) -> None:
         """Count a malformed row."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +15,7 @@ from isotherm.report.trust_sections import STYLE as TRUST_STYLE
 from isotherm.report.trust_sections import trust_sections
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
-    from isotherm.graph import Graph
-    from isotherm.read.record import Reading
+    from isotherm.job import Run
 
 LOG = " Counts are on a logarithmic scale."
 MOST_CLASSES = 30  # in the table of classes
@@ -35,43 +32,6 @@ h1, p { overflow-wrap: anywhere; }
   min-width: 14rem; }
 @media (max-width: 40rem) { table { font-size: .82rem; } th, td { padding: .25rem .4rem; } }
 """
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A classification and what it takes to repeat it.
-
-    Attributes
-    ----------
-    classifier : DirichletClassifier
-        Fitted.
-    graph : Graph
-    edges, labels : Reading
-        What was found in the two files.
-    inputs : dict
-        File name → its SHA-256, in hexadecimal digits.
-    options : dict
-        Option → its value, as text.
-    command : str
-        The line that repeats the run.
-    seconds : dict
-        Stage → the time it took.
-    memory : int
-        The most bytes held at a time; 0 where that is not known.
-    versions : dict
-        Program or library → its version.
-    """
-
-    classifier: DirichletClassifier
-    graph: Graph
-    edges: Reading
-    labels: Reading
-    inputs: dict[str, str]
-    options: dict[str, str]
-    command: str
-    seconds: dict[str, float]
-    memory: int
-    versions: dict[str, str]
 
 
 def classification_page(run: Run) -> str:
