@@ -109,30 +109,11 @@ def label(job: Job, stages: Stages) -> Run:
     clock = _Clock({})
     with clock("reading"):
         inputs = read(job, stages)
-    if len(set(inputs.labels.values())) == 1:
-        only = next(iter(inputs.labels.values()))
-        _warn(f"there is only one class, {only!r}: every node gets it")
     from isotherm.classifier import DirichletClassifier  # slow to load, and not needed so far
 
-    classifier = DirichletClassifier(**job.model)
-    try:
-        with clock("solving"), stages.solving():
-            converged = fit(classifier, inputs.graph, inputs.labels, inputs.confidence)
-    except NotEnoughMemory as error:
-        column = inputs.labels_read.columns[:2][-1]  # a data set has no column of nodes
-        raise NotEnoughMemory(
-            f"{error}. Is {column!r} of {inputs.labels_read.name} the label?"
-        ) from None
-    return Run(
-        classifier,
-        inputs.graph,
-        inputs.edges_read,
-        inputs.labels_read,
-        options_of(classifier, job.confidence),
-        job.command,
-        clock.seconds,
-        converged,
-    )
+    run = fit(DirichletClassifier(**job.model), inputs, stages, command=job.command)
+    more = {} if job.confidence is None else {"confidence": str(job.confidence)}
+    return replace(run, seconds=clock.seconds | run.seconds, options=run.options | more)
 
 
 def read(job: Job, stages: Stages) -> Inputs:
@@ -161,17 +142,35 @@ def read(job: Job, stages: Stages) -> Inputs:
 
 
 def fit(
-    classifier: DirichletClassifier, graph: Graph, labels: object, confidence: object = None
-) -> bool:
-    """Fit, and tell whether it converged; the warning goes on to who listens."""
+    classifier: DirichletClassifier, inputs: Inputs, stages: Stages, *, command: str = ""
+) -> Run:
+    """Label all nodes, and tell whether that converged; warnings go on to who listens."""
     from sklearn.exceptions import ConvergenceWarning
 
+    if len(set(inputs.labels.values())) == 1:
+        only = next(iter(inputs.labels.values()))
+        _warn(f"there is only one class, {only!r}: every node gets it")
+    clock, read = _Clock({}), inputs.labels_read
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        classifier.fit(graph, labels, confidence)
+        try:
+            with clock("solving"), stages.solving():
+                classifier.fit(inputs.graph, inputs.labels, inputs.confidence)
+        except NotEnoughMemory as error:
+            column = read.columns[:2][-1]  # a data set has no column of nodes
+            raise NotEnoughMemory(f"{error}. Is {column!r} of {read.name} the label?") from None
     for warning in caught:
         warnings.warn(warning.message, warning.category, stacklevel=2)
-    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    return Run(
+        classifier,
+        inputs.graph,
+        inputs.edges_read,
+        read,
+        options={name: str(value) for name, value in classifier.get_params().items()},
+        command=command,
+        seconds=clock.seconds,
+        converged=not any(issubclass(one.category, ConvergenceWarning) for one in caught),
+    )
 
 
 def calibrate(classifier: DirichletClassifier) -> None:
@@ -180,16 +179,6 @@ def calibrate(classifier: DirichletClassifier) -> None:
     It leaves seeds out, which takes its time: a stage of its own, not a part of the writing.
     """
     classifier.calibration_  # noqa: B018  # found when it is first asked for
-
-
-def options_of(
-    classifier: DirichletClassifier, confidence: float | str | None = None
-) -> dict[str, str]:
-    """The options of a run, as text."""
-    options = classifier.get_params()
-    if confidence is not None:
-        options["confidence"] = confidence
-    return {key: str(value) for key, value in options.items()}
 
 
 def write_report(run: Run, path: str, *, force: bool = False) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from isotherm.cli import options as o
@@ -65,27 +64,17 @@ def _label(
     model: DirichletClassifier, debian: Dataset, given: NDArray[np.bool_], stages: Stages
 ) -> Run:
     """Label all packages from those given."""
-    from isotherm.job import Run
-    from isotherm.pipeline import fit, options_of
+    from isotherm.pipeline import Inputs, fit
     from isotherm.read.record import Reading
 
-    known = debian.labels.astype(object)
-    known[~given] = None
-    started = time.perf_counter()
-    with stages.solving():
-        converged = fit(model, debian.graph, known)
-    seconds = {"solving": time.perf_counter() - started}
-    origin, checksum = "comes along", "part of isotherm, see its version"
-    return Run(
-        model,
-        debian.graph,
-        Reading("debian", origin, n_rows=debian.graph.n_edges, checksum=checksum),
-        Reading("debian", origin, n_rows=int(given.sum()), checksum=checksum),
-        options_of(model),
-        "isotherm demo",
-        seconds,
-        converged,
+    names = debian.graph.nodes.ids[given].tolist()
+    known = dict(zip(names, debian.labels[given].tolist(), strict=True))
+    edges, labels = (
+        Reading("debian", "comes along", n_rows=count, checksum="part of isotherm, see its version")
+        for count in (debian.graph.n_edges, len(known))
     )
+    inputs = Inputs(debian.graph, known, None, edges, labels)
+    return fit(model, inputs, stages, command="isotherm demo")
 
 
 def _print_scores(

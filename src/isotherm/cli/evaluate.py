@@ -39,7 +39,7 @@ def evaluate(
     """Score every decision on your own graph: some labels are given, the others are predicted."""
     from isotherm.report.terminal import WIDE, decision_table
 
-    job = make_job(edges, labels, reading, solver=solver)
+    job = make_job(edges, labels, reading, o.ModelOptions(), solver)
     table.check(job)
     shares = [parse_share(text) for text in seeds.split(",")]
     rows = _scores(job, messages, shares, repeats=repeats, seed=seed, auto=auto)

@@ -15,15 +15,15 @@ from isotherm.cli.parse import parse_confidence, parse_leak, parse_size
 if TYPE_CHECKING:
     from isotherm.cli.messages import MessageOptions
     from isotherm.cli.options import ModelOptions, ReadingOptions, SolverOptions
-    from isotherm.job import Job, ModelParameters, Run
+    from isotherm.job import Job, Run
 
 
 def make_job(
     edges: str,
     labels: str,
     reading: ReadingOptions,
-    model: ModelOptions | None = None,
-    solver: SolverOptions | None = None,
+    model: ModelOptions,
+    solver: SolverOptions,
 ) -> Job:
     """The job that the options ask for, without its outputs."""
     from isotherm.job import Job
@@ -39,11 +39,7 @@ def make_job(
     return Job(
         edges,
         labels,
-        edge_columns={
-            "source": reading.source,
-            "target": reading.target,
-            "weight": reading.weight,
-        },
+        edge_columns={"source": reading.source, "target": reading.target, "weight": reading.weight},
         label_columns={
             "node": reading.node,
             "label": reading.label,
@@ -52,28 +48,18 @@ def make_job(
         said_of_edges=Said(reading.delimiter, reading.header, *shared),
         said_of_labels=Said(reading.label_delimiter, reading.label_header, *shared),
         strict=reading.strict,
-        model=_parameters(model, solver),
-        confidence=None if model is None else parse_confidence(model.confidence),
-        command=shlex.join(["isotherm", *sys.argv[1:]]),
-    )
-
-
-def _parameters(model: ModelOptions | None, solver: SolverOptions | None) -> ModelParameters:
-    found: ModelParameters = {}
-    if model is not None:
-        found |= {
+        model={
             "decision": model.decision,
             "leak": parse_leak(model.leak),
             "stop": model.stop,
             "unreached": model.unreached,
-        }
-    if solver is not None:
-        found |= {
             "tol": solver.tol,
             "solver": solver.solver,
             "engine": solver.engine,
-        }
-    return found
+        },
+        confidence=parse_confidence(model.confidence),
+        command=shlex.join(["isotherm", *sys.argv[1:]]),
+    )
 
 
 def fitted(job: Job, messages: MessageOptions) -> Run:

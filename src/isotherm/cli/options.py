@@ -42,15 +42,12 @@ Edges = Annotated[
         metavar="EDGES",
         help="The graph: CSV, TSV, text, Parquet, Arrow, MatrixMarket, npz, GraphML or GML, plain "
         "or packed (gz, zst, bz2, xz); - is standard input.",
-        show_default=False,
     ),
 ]
 Labels = Annotated[
     str,
     typer.Argument(
-        metavar="LABELS",
-        help="Known labels: a table of nodes (CSV, TSV, Parquet, …) or JSON.",
-        show_default=False,
+        metavar="LABELS", help="Known labels: a table of nodes (CSV, TSV, Parquet, …) or JSON."
     ),
 ]
 Most = Annotated[int, typer.Option(min=1, help="How many to list.")]
@@ -206,9 +203,7 @@ class PredictionOptions:
         ),
     ] = None
     report: Report = None
-    temperatures: Annotated[bool, _output("--temperatures", help="A column for each class.")] = (
-        False
-    )
+    temperatures: Annotated[bool, _output("--temperatures", help="Add a column per class.")] = False
     spreadsheet_safe: SpreadsheetSafe = False
     force: Force = False
     estimate: Annotated[bool, _output("--estimate", help="Only say how large the job is.")] = False
