@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from isotherm.cli import app
 
@@ -118,10 +117,8 @@ def names_of(name: str, info: Any) -> list[str]:
 def described(kind: Any, info: Any, default: Any) -> str:
     """What a parameter means, may be, and is by default."""
     parts = [" ".join((info.help or "").split())]
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        parts.append("One of " + ", ".join(f"`{choice.value}`" for choice in kind) + ".")
-    if isinstance(default, Enum):
-        default = default.value
+    if get_origin(kind) is Literal:
+        parts.append("One of " + ", ".join(f"`{choice}`" for choice in get_args(kind)) + ".")
     is_told = default is not inspect.Parameter.empty and not isinstance(default, bool)
     if is_told and default not in (None, "") and not getattr(info, "count", False):
         parts.append(f"By default `{default}`.")

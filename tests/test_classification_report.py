@@ -7,10 +7,11 @@ import pytest
 
 from html_page import Page, parse
 from isotherm import BlockModel, DirichletClassifier, Graph, load_dataset
+from isotherm.job import Run
 from isotherm.read.report import ReadReport
 from isotherm.report.layout import edges_among, positions
 from isotherm.report.pages import charts
-from isotherm.report.pages.classification import Run, classification_page
+from isotherm.report.pages.classification import classification_page
 from isotherm.report.pages.drawing import MOST_NEIGHBOURS, neighbourhood
 from isotherm.report.pages.findings import Findings
 from isotherm.report.words import short
@@ -36,13 +37,26 @@ def run_of(graph, labels, *, name="edges.csv", n_rows=None, **options):
         model,
         graph,
         ReadReport(
-            name, "CSV", ("source", "target"), n_rows, 1, ["line 3: one column"], ["A note."]
+            name,
+            "CSV",
+            ("source", "target"),
+            n_rows,
+            1,
+            ["line 3: one column"],
+            ["A note."],
+            checksum="ab" * 32,
         ),
-        ReadReport("labels.csv", "CSV", ("node", "label"), int((model.status_ == "seed").sum())),
-        inputs={name: "ab" * 32, "labels.csv": "cd" * 32},
+        ReadReport(
+            "labels.csv",
+            "CSV",
+            ("node", "label"),
+            int((model.status_ == "seed").sum()),
+            checksum="cd" * 32,
+        ),
         options={"decision": "centered", "tol": "1e-06"},
         command="isotherm classify edges.csv labels.csv",
         seconds={"reading": 0.25, "solving": 1.5},
+        converged=True,
         memory=123_000_000,
         versions={"isotherm": "0.1.0"},
     )

@@ -188,7 +188,7 @@ def test_labels_of_little_confidence_are_overruled(here):
 
 @pytest.mark.slow
 def test_what_to_label_next_is_suggested(here):
-    result = here("suggest", "edges.csv", "labels.csv", "--most", "3", "-o", "next.csv")
+    result = here("suggest", "edges.csv", "labels.csv", "--most", "3", "--csv", "next.csv")
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["node", "label", "now", "doubt", "reach"]
@@ -198,14 +198,14 @@ def test_what_to_label_next_is_suggested(here):
     rows = rows_of((here.folder / "next.csv").read_text())
     assert list(rows) == [line.split()[0] for line in lines[1:4]]
     assert set(rows) <= set("cdevwx")
-    again = here("suggest", "edges.csv", "labels.csv", "-o", "next.csv")
+    again = here("suggest", "edges.csv", "labels.csv", "--csv", "next.csv")
     assert again.returncode == 1
     assert "next.csv exists already" in again.stderr
     labels = "".join(f"{n},{'low' if n < 'm' else 'high'}\n" for n in "abcdevwxyz")
     (here.folder / "labels.csv").write_text("node,label\n" + labels)
     assert here("suggest", "edges.csv", "labels.csv").stdout == "every node has a label\n"
     for out, said in (("-", "needs a file"), ("x.parquet", "ends in .csv")):
-        wrong = here("suggest", "edges.csv", "labels.csv", "-o", out)
+        wrong = here("suggest", "edges.csv", "labels.csv", "--csv", out)
         assert wrong.returncode == 2
         assert said in " ".join(wrong.stderr.split())
 
@@ -245,7 +245,7 @@ def test_one_class_and_odd_labels_are_pointed_out(here):
     result = here("classify", "edges.csv", "labels.csv", "-o", "out.jsonl")
     assert result.returncode == 0
     assert "warning: labels.csv: 'NA' is taken for a class, of 2 node(s)" in result.stderr
-    assert "warning: there is but one class, 'NA'" in result.stderr
+    assert "warning: there is only one class, 'NA'" in result.stderr
     import json
 
     for line in (here.folder / "out.jsonl").read_text().splitlines():
@@ -253,14 +253,16 @@ def test_one_class_and_odd_labels_are_pointed_out(here):
 
 
 def test_too_many_classes_for_the_memory_are_refused(here, monkeypatch):
-    from isotherm import NotEnoughMemory, job, memory
+    from isotherm import NotEnoughMemory, memory
+    from isotherm.job import Job
+    from isotherm.pipeline import do
 
     monkeypatch.chdir(here.folder)
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "free_memory", lambda: 300)
     message = r"2 classes on 10 nodes .* Is 'label' of labels\.csv the label"
     with pytest.raises(NotEnoughMemory, match=message):
-        job.do(job.Job("edges.csv", "labels.csv"))
+        do(Job("edges.csv", "labels.csv"))
 
 
 def test_a_pipe_is_read_like_a_file(here):

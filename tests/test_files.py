@@ -177,7 +177,7 @@ def test_a_signal_that_was_ignored_stays_ignored_and_a_library_has_no_handlers()
     code = (
         "import signal\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "import isotherm.cli, isotherm.job\n"
+        "import isotherm.cli, isotherm.pipeline\n"
         "assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL\n"
         "from isotherm.cli.signals import catch_signals\n"
         "catch_signals()\n"

@@ -22,7 +22,7 @@ pytestmark = [
 
 def command(folder):
     return [sys.executable, "-m", "isotherm", "reproduce", "figure2", "--repeats", "500",
-            "--jobs", "2", "--out", str(folder)]  # fmt: skip
+            "--jobs", "2", "--folder", str(folder)]  # fmt: skip
 
 
 def lines_of(folder):

@@ -135,11 +135,11 @@ def test_a_command_prints_no_escape_of_a_file_name_or_a_node(tmp_path):
 @pytest.mark.parametrize(("verbose", "shown"), [(0, ["odd"]), (1, ["fine", "odd"])])
 def test_what_is_logged_is_shown_as_far_as_asked_for(verbose, shown):
     code = (
-        "import logging; from isotherm.cli.classify import listen\n"
-        f"listen(verbose={verbose})\n"
+        "import logging; from isotherm.cli.messages import MessageOptions\n"
         "logger = logging.getLogger('isotherm.solvers.attempt')\n"
         "logger.setLevel(logging.DEBUG)\n"  # as where progress is drawn
-        "logger.debug('step'); logger.info('fine'); logger.warning('odd\\x1b')\n"
+        f"with MessageOptions(verbose={verbose}).listening():\n"
+        "    logger.debug('step'); logger.info('fine'); logger.warning('odd\\x1b')\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert [line.split()[1].removesuffix("\\x1b") for line in run.stderr.splitlines()] == shown

@@ -130,7 +130,7 @@ def test_an_unknown_part_is_refused(tmp_path):
 def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, "-m", "isotherm", "reproduce", "figure2", "--repeats", "4",
-               "--jobs", "2", "--out", str(out)]  # fmt: skip
+               "--jobs", "2", "--folder", str(out)]  # fmt: skip
     cells = out / "cells" / "figure2.jsonl"
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -155,7 +155,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path):
 
 def test_a_narrow_terminal_is_no_trouble(tmp_path):
     run = subprocess.run(
-        [sys.executable, "-m", "isotherm", "reproduce", "figure1", "--out", str(tmp_path)],
+        [sys.executable, "-m", "isotherm", "reproduce", "figure1", "--folder", str(tmp_path)],
         capture_output=True,
         text=True,
         env=os.environ | {"COLUMNS": "30"},

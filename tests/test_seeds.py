@@ -259,7 +259,8 @@ def test_a_weak_seed_is_explained_without_a_path_to_itself():
 
 
 def test_the_report_counts_weak_seeds(tmp_path):
-    from isotherm.job import Job, do
+    from isotherm.job import Job
+    from isotherm.pipeline import do
 
     (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\nc,d\nd,a\nx,y\n")
     (tmp_path / "l.csv").write_text("node,label\na,1\nb,2\nc,1\nd,2\n")

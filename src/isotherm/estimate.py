@@ -89,10 +89,10 @@ class Estimate:
 
 def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
     """Estimate a job; without labels, for so many classes."""
-    counts = count_edges(job.edges, job.edge_columns, job.said_of_edges)
+    counts = count_edges(job.edges, job.edge_columns, job.edge_options)
     n_labels = 0
     if job.labels:
-        labelled, _ = gather_labels(job.labels, job.label_columns, job.said_of_labels)
+        labelled, _ = gather_labels(job.labels, job.label_columns, job.label_options)
         n_labels, classes = labelled.count()
     import isotherm.classifier  # noqa: F401  # what a job loads takes room, too
 

@@ -12,8 +12,10 @@ import isotherm.cli.datasets
 import isotherm.cli.demo
 import isotherm.cli.estimate
 import isotherm.cli.evaluate
+import isotherm.cli.explain
 import isotherm.cli.reproduce
-import isotherm.cli.trust  # noqa: F401
+import isotherm.cli.suggest
+import isotherm.cli.suspects  # noqa: F401
 from isotherm.cli.app import app, run_command, settings
 
 

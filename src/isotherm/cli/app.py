@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.text import Text
 
-from isotherm.cli.console import Console
+from isotherm.cli.groups import with_single_options
+from isotherm.cli.messages import say
 from isotherm.cli.signals import exit_code
 from isotherm.errors import IsothermError, ParameterError
 from isotherm.printable import printable
@@ -47,26 +45,13 @@ class Settings:
 settings = Settings()
 
 
-def say(kind: str, message: str) -> None:
-    """An error or a warning: one paragraph on stderr."""
-    style = {"error": "bold red", "warning": "bold yellow"}.get(kind, "")
-    text = Text.assemble((f"{kind}:", style), f" {printable(message)}")
-    with suppress(OSError):  # a terminal that was closed
-        Console(stderr=True).print(text, soft_wrap=True)
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Add a command; each of its parameters may be a group of options."""
+    app.command()(with_single_options(function))
+    return function
 
 
-def show_warnings(*, quiet: bool) -> None:
-    """From here on, warnings are a line on stderr; none where it should be quiet."""
-
-    def show(message: Any, *_: Any, **__: Any) -> None:
-        if not quiet:
-            say("warning", str(message))
-
-    warnings.simplefilter("always")
-    warnings.showwarning = show
-
-
-def run_command(command: Callable[..., Any]) -> int:
+def run_command(command: Callable[..., int | None]) -> int:
     """Run the command line and return how it ended; what goes wrong is said without a traceback."""
     try:
         code = int(command(standalone_mode=False) or 0)  # some versions catch an interrupt

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from isotherm.cli.app import app
 from isotherm.cli.console import Console
+from isotherm.cli.options import Data  # noqa: TC001  # read by typer
 from isotherm.cli.progress import progress_bar
 
 commands = typer.Typer(no_args_is_help=True, help="Graphs with known labels, by name.")
 app.add_typer(commands, name="datasets")
 
 Name = Annotated[str, typer.Argument(help="Name of the data set.")]
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        "--data",
-        help="Folder of cached data sets; by default ISOTHERM_DATA or the platform's cache.",
-        file_okay=False,
-    ),
-]
 
 
 @commands.command("list")

@@ -2,67 +2,98 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from isotherm.cli import options as o
-from isotherm.cli.app import app, show_warnings
+from isotherm.cli.app import command
 from isotherm.cli.console import Console
-from isotherm.cli.progress import Stages
+from isotherm.cli.jobs import end
+from isotherm.cli.messages import MessageOptions
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.datasets import Dataset
+    from isotherm.job import Run
+    from isotherm.pipeline import Stages
+
+REPORT = "isotherm-demo.html"
 SHARE = 0.05  # of the packages whose section is given
 SAMPLE = 12  # packages shown
 
 
-@app.command()
+@command
 def demo(
-    decision: Annotated[o.Decision, typer.Option(help="How temperatures become scores.")] = o.PAPER,
-    report: Annotated[
-        str, typer.Option(metavar="FILE", help="Web page about the run; replaced if it is there.")
-    ] = "isotherm-demo.html",
-    seed: Annotated[int, typer.Option(min=0, help="Of the packages drawn.")] = 0,
-    quiet: o.Quiet = False,
+    *,
+    decision: o.HowToDecide = "centered",
+    report: o.Report = None,
+    seed: o.Seed = 0,
+    solver: o.SolverOptions,
+    messages: MessageOptions,
 ) -> None:
-    """Find the section of each Debian package from one in twenty, by what depends on what."""
-    import time
+    """Find the section of each Debian package from one in twenty, by what depends on what.
 
+    The web page is isotherm-demo.html unless --report names another file; it is replaced if it
+    is there.
+    """
     import numpy as np
 
     from isotherm.classifier import DirichletClassifier
     from isotherm.datasets import load_dataset
-    from isotherm.job import Job, Outcome, write_report
-    from isotherm.read.report import ReadReport
-    from isotherm.report.terminal import accuracy_line, sample_table, section_table, solution_line
+    from isotherm.pipeline import write_report
 
-    show_warnings(quiet=quiet)
-    rng = np.random.default_rng(seed)
-    with Stages(quiet=quiet) as stages:
+    path, rng = report or REPORT, np.random.default_rng(seed)
+    model = DirichletClassifier(
+        decision, tol=solver.tol, solver=solver.solver, engine=solver.engine
+    )
+    with messages.stages() as stages:
         with stages.stage("reading the Debian packages"):
             debian = load_dataset("debian")
         given = rng.random(len(debian.labels)) < SHARE
-        known = debian.labels.astype(object)
-        known[~given] = None
-        with stages.solving():
-            started = time.perf_counter()
-            classifier = DirichletClassifier(decision.value).fit(debian.graph, known)
-            seconds = {"solving": time.perf_counter() - started}
-        with stages.stage(f"writing {report}"):
-            edges = ReadReport("debian", "comes along", n_rows=debian.graph.n_edges)
-            labels = ReadReport("debian", "comes along", n_rows=int(given.sum()))
-            outcome = Outcome(debian.graph, classifier, edges, labels, seconds, converged=True)
-            write_report(report, Job("", "", command="isotherm demo"), outcome)
+        run = _label(model, debian, given, stages)
+        with stages.stage(f"writing {path}"):
+            write_report(run, path)
+    _print_scores(run, debian.labels, given, rng)
+    Console().print(f"see {path}", soft_wrap=True)
+    end(converged=run.converged)
 
+
+def _label(
+    model: DirichletClassifier, debian: Dataset, given: NDArray[np.bool_], stages: Stages
+) -> Run:
+    """Label all packages from those given."""
+    from isotherm.pipeline import Inputs, fit
+    from isotherm.read.report import ReadReport
+
+    names = debian.graph.nodes.ids[given].tolist()
+    known = dict(zip(names, debian.labels[given].tolist(), strict=True))
+    edges, labels = (
+        ReadReport(
+            "debian", "comes along", n_rows=count, checksum="part of isotherm, see its version"
+        )
+        for count in (debian.graph.n_edges, len(known))
+    )
+    inputs = Inputs(debian.graph, known, None, edges, labels)
+    return fit(model, inputs, stages, command="isotherm demo")
+
+
+def _print_scores(
+    run: Run, labels: NDArray[np.generic], given: NDArray[np.bool_], rng: np.random.Generator
+) -> None:
+    """Print how many packages were found, and some of them."""
+    import numpy as np
+
+    from isotherm.report.terminal import accuracy_line, sample_table, section_table, solution_line
+
+    classifier, console = run.classifier, Console()
     free = np.isin(classifier.status_, ["predicted", "tie"])
-    truth, found = debian.labels[free], classifier.labels_[free]
-    console = Console()
-    console.print(section_table(truth, found, debian.labels[given], width=console.width))
-    console.print()
+    truth, found = labels[free], classifier.labels_[free]
     shown = rng.choice(np.flatnonzero(free), SAMPLE, replace=False)
-    console.print(sample_table(classifier, debian.labels, shown, width=console.width))
+    console.print(section_table(truth, found, labels[given], width=console.width))
+    console.print()
+    console.print(sample_table(classifier, labels, shown, width=console.width))
     console.print()
     console.print(solution_line(classifier.solution_))
-    console.print(
-        accuracy_line(int((truth == found).sum()), len(truth), "packages not given"),
-    )
-    console.print(f"see {report}", soft_wrap=True)
+    console.print(accuracy_line(int((truth == found).sum()), len(truth), "packages not given"))

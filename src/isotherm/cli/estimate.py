@@ -2,51 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isotherm.cli import options as o  # read by typer
-from isotherm.cli.app import app
+from isotherm.cli import options as o
+from isotherm.cli.app import command
 from isotherm.cli.console import Console
+from isotherm.cli.jobs import make_job
+from isotherm.cli.messages import MessageOptions
+
+if TYPE_CHECKING:
+    from isotherm.job import Job
+
+CLASSES = 10  # where no labels are given
 
 
-@app.command()
+@command
 def estimate(
     edges: o.Edges,
     labels: Annotated[
         str | None,
         typer.Argument(metavar="LABELS", help="Known labels, if there are any yet."),
     ] = None,
+    *,
     classes: Annotated[
         int, typer.Option(min=1, help="How many classes to expect where there are no labels.")
-    ] = 10,
-    source: o.Source = None,
-    target: o.Target = None,
-    weight: o.Weight = None,
-    delimiter: o.Delimiter = None,
-    header: o.Header = None,
-    comment: o.Comment = None,
-    encoding: o.Encoding = "utf-8",
-    node: o.Node = None,
-    label: o.Label = None,
-    unpack_limit: o.UnpackedSize = o.LIMIT,  # type: ignore[assignment]  # parsed by typer
-    unpack_ratio: o.UnpackedRatio = o.RATIO,
+    ] = CLASSES,
+    model: o.ModelOptions,
+    solver: o.SolverOptions,
+    reading: o.ReadingOptions,
+    messages: MessageOptions,
 ) -> None:
     """Say how large a job is before it is done: nodes, edges, classes, memory and time."""
+    print_estimate(make_job(edges, labels or "", reading, model, solver), messages, classes)
+
+
+def print_estimate(job: Job, messages: MessageOptions, classes: int = CLASSES) -> None:
+    """Print how large a job is."""
     from isotherm.estimate import estimate_job
-    from isotherm.job import Job
-    from isotherm.read.options import TextOptions
-    from isotherm.read.unpacking import UnpackLimit
     from isotherm.report.terminal import estimate_lines
 
-    limit = UnpackLimit(unpack_limit, unpack_ratio)
-    job = Job(
-        edges,
-        labels or "",
-        edge_columns={"source": source, "target": target, "weight": weight},
-        label_columns={"node": node, "label": label},
-        said_of_edges=TextOptions(delimiter, header, comment, encoding, unpacking=limit),
-        said_of_labels=TextOptions(encoding=encoding, unpacking=limit),
-    )
-    Console().print("\n".join(estimate_lines(estimate_job(job, classes))))
+    job.check()
+    with messages.stages() as stages, stages.stage(f"looking at {job.edges}"):
+        found = estimate_job(job, classes)
+    Console().print("\n".join(estimate_lines(found)))

@@ -1,112 +1,41 @@
-"""Options that several commands share."""
+"""Each option that several commands have, described once.
+
+A group is a dataclass: a command that takes it has all its options (see `isotherm.cli.groups`).
+Single options are `Annotated` types.
+"""
 
 from __future__ import annotations
 
-import re
-from enum import StrEnum
-from typing import Annotated
+import os
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from isotherm.cli.console import Console
 from isotherm.decision import DECISIONS
-from isotherm.read.formats import edge_formats, label_formats
+from isotherm.errors import ParameterError
+from isotherm.read.formats import edge_formats, label_formats, output_formats
 
-READING = "What is in the files (found by looking, if not said)"
-MODEL = "Model"
-OUTPUT = "Output"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-Decision = StrEnum("Decision", {name: name for name in (*DECISIONS, "auto")})  # type: ignore[misc]
-PAPER = Decision("centered")
+    from isotherm.job import Job
+
+    Decision = str
+else:
+    Decision = Literal[(*DECISIONS, "auto")]
+
 LIMIT, RATIO = "64GiB", 200.0  # what files may unpack to, see `isotherm.read.unpacking`
 
-
-def parse_confidence(text: str | None) -> float | str | None:
-    """A confidence as a user writes it: a number, or else the name of a column."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text
-
-
-def parse_leak(text: str) -> float | str:
-    """A leak as a user writes it: a number that is not negative, or ``auto``."""
-    if text == "auto":
-        return text
-    try:
-        leak = float(text)
-    except ValueError:
-        leak = -1.0
-    if not 0 <= leak < float("inf"):
-        raise typer.BadParameter(
-            f"a number that is not negative, or auto; not {text!r}", param_hint="--leak"
-        )
-    return leak
-
-
-def parse_size(text: str) -> int:
-    """A number of bytes as a user writes it.
-
-    Examples
-    --------
-    >>> parse_size("512"), parse_size("64GiB") == 64 << 30, parse_size("1.5 GB")
-    (512, True, 1500000000)
-    """
-    found = re.fullmatch(r"([0-9]*\.?[0-9]+) *([kmgt]?)(i?b?)", text.strip().lower())
-    if found is None:
-        raise typer.BadParameter(f"a number of bytes such as 500MB or 64GiB, not {text!r}")
-    number, unit, kind = found.groups()
-    step = 1000 if kind == "b" else 1024  # GB and GiB
-    return max(1, round(float(number) * float(step ** " kmgt".index(unit or " "))))
-
-
-class OnError(StrEnum):
-    """What to do with a malformed row."""
-
-    RAISE = "raise"
-    SKIP = "skip"
-
-
-class Unreached(StrEnum):
-    """What to do with nodes that no heat reaches."""
-
-    ABSTAIN = "abstain"
-    ZERO = "zero"
-
-
-class Stop(StrEnum):
-    """When to stop solving."""
-
-    TOLERANCE = "tolerance"
-    LABELS = "labels"
-
-
-class Solver(StrEnum):
-    """How to solve."""
-
-    AUTO = "auto"
-    CG = "cg"
-    DIRECT = "direct"
-    SWEEPS = "sweeps"
-    ELIMINATION = "elimination"
-
-
-class Engine(StrEnum):
-    """What computes."""
-
-    AUTO = "auto"
-    NATIVE = "native"
-    SCIPY = "scipy"
-
-
-Confidence = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NUMBER|COLUMN",
-        help="How sure labels are, above 0 and up to 1, or the column of LABELS that says it; "
-        "below 1 neighbours may overrule them.",
-        rich_help_panel=MODEL,
-    ),
-]
+_reading = partial(
+    typer.Option, rich_help_panel="What is in the files (found by looking, if not said)"
+)
+_model = partial(typer.Option, rich_help_panel="Model")
+_solver = partial(typer.Option, rich_help_panel="Solver")
+_output = partial(typer.Option, rich_help_panel="Output")
 
 Edges = Annotated[
     str,
@@ -114,130 +43,198 @@ Edges = Annotated[
         metavar="EDGES",
         help=f"The graph: {edge_formats()}, plain or packed (gz, zst, bz2, xz); - is standard "
         "input.",
-        show_default=False,
     ),
 ]
 Labels = Annotated[
     str,
-    typer.Argument(
-        metavar="LABELS",
-        help=f"Known labels: {label_formats()}.",
-        show_default=False,
-    ),
+    typer.Argument(metavar="LABELS", help=f"Known labels: {label_formats()}."),
 ]
-Source = Annotated[
-    str | None,
-    typer.Option(help="Column of EDGES with one end, by name or number.", rich_help_panel=READING),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(help="Column of EDGES with the other end.", rich_help_panel=READING),
-]
-Weight = Annotated[
-    str | None, typer.Option(help="Column of EDGES with weights.", rich_help_panel=READING)
-]
-Delimiter = Annotated[
-    str | None,
+Most = Annotated[int, typer.Option(min=1, help="How many to list.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Draws for each setting.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of all that is drawn at random.")]
+Data = Annotated[
+    Path | None,
     typer.Option(
-        help="Of EDGES: a character, 'tab' or 'space' (any white space).", rich_help_panel=READING
+        help="Folder of cached data sets; by default ISOTHERM_DATA or the platform's cache.",
+        file_okay=False,
     ),
 ]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line of EDGES names the columns.",
-        rich_help_panel=READING,
-        show_default=False,
-    ),
+HowToDecide = Annotated[
+    Decision, _model(help="How temperatures become scores; 'auto': chosen by leave-one-out.")
 ]
-Comment = Annotated[
-    str | None,
-    typer.Option(
-        help="Where this stands, the rest of a line is a comment.", rich_help_panel=READING
-    ),
-]
-Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=READING)]
-ErrorRule = Annotated[
-    OnError,
-    typer.Option("--on-error", help="What to do with malformed rows.", rich_help_panel=READING),
-]
-UnpackedSize = Annotated[
-    int,
-    typer.Option(
-        "--unpack-limit",
-        metavar="SIZE",
-        parser=parse_size,
-        help="Most that a packed file or a stream may unpack to, such as 500MB or 64GiB.",
-        rich_help_panel=READING,
-    ),
-]
-UnpackedRatio = Annotated[
-    float,
-    typer.Option(
-        "--unpack-ratio",
-        min=1,
-        help="Most times its own size that a packed file may unpack to; counts above 256 MiB.",
-        rich_help_panel=READING,
-    ),
-]
-Node = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of LABELS with the node, by name or number.", rich_help_panel=READING
-    ),
-]
-Label = Annotated[
-    str | None, typer.Option(help="Column of LABELS with the label.", rich_help_panel=READING)
-]
-LabelNode = Annotated[
-    str | None,
-    typer.Option(
-        "--node",
-        help="Column of LABELS with the node, by name or number.",
-        rich_help_panel=READING,
-    ),
-]
-LabelWeight = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of LABELS with weights: of several labels of a node the heaviest counts.",
-        rich_help_panel=READING,
-    ),
-]
-LabelDelimiter = Annotated[str | None, typer.Option(help="Of LABELS.", rich_help_panel=READING)]
-LabelHeader = Annotated[
-    bool | None,
-    typer.Option(
-        "--label-header/--label-no-header",
-        help="Whether the first line of LABELS names the columns.",
-        rich_help_panel=READING,
-        show_default=False,
-    ),
-]
-Strict = Annotated[
-    bool,
-    typer.Option(
-        "--strict", help="Fail on labels for nodes not in the graph.", rich_help_panel=READING
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
-Verbose = Annotated[
-    int, typer.Option("--verbose", "-v", count=True, help="Say more; -vv: every step.")
+Report = Annotated[str | None, _output(metavar="FILE", help="Web page about the run, one file.")]
+Drawing = Annotated[
+    str | None, _output(metavar="FILE", help="Draw it, too: a page for the browser.")
 ]
 Force = Annotated[
-    bool,
-    typer.Option(
-        "--force",
-        help="Replace files that are there; write into pipes and devices.",
-        rich_help_panel=OUTPUT,
-    ),
+    bool, _output("--force", help="Replace files that are there; write into pipes and devices.")
 ]
 SpreadsheetSafe = Annotated[
     bool,
-    typer.Option(
+    _output(
         "--spreadsheet-safe",
         help="Write an apostrophe before texts that a spreadsheet would run as a formula.",
-        rich_help_panel=OUTPUT,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read EDGES and LABELS."""
+
+    source: Annotated[
+        str | None, _reading(help="Column of EDGES with one end, by name or number.")
+    ] = None
+    target: Annotated[str | None, _reading(help="Column of EDGES with the other end.")] = None
+    weight: Annotated[str | None, _reading(help="Column of EDGES with weights.")] = None
+    delimiter: Annotated[
+        str | None, _reading(help="Of EDGES: a character, 'tab' or 'space' (any white space).")
+    ] = None
+    header: Annotated[
+        bool | None,
+        _reading(
+            "--header/--no-header",
+            help="Whether the first line of EDGES names the columns.",
+            show_default=False,
+        ),
+    ] = None
+    node: Annotated[
+        str | None, _reading(help="Column of LABELS with the node, by name or number.")
+    ] = None
+    label: Annotated[str | None, _reading(help="Column of LABELS with the label.")] = None
+    label_weight: Annotated[
+        str | None,
+        _reading(
+            help="Column of LABELS with weights: of several labels of a node the heaviest counts."
+        ),
+    ] = None
+    label_delimiter: Annotated[str | None, _reading(help="Of LABELS, as --delimiter.")] = None
+    label_header: Annotated[
+        bool | None,
+        _reading(
+            "--label-header/--label-no-header",
+            help="Whether the first line of LABELS names the columns.",
+            show_default=False,
+        ),
+    ] = None
+    strict: Annotated[
+        bool, _reading("--strict", help="Fail on labels for nodes not in the graph.")
+    ] = False
+    comment: Annotated[
+        str | None, _reading(help="Where this stands, the rest of a line is a comment.")
+    ] = None
+    encoding: Annotated[str, _reading(help="Of text files.")] = "utf-8"
+    on_error: Annotated[
+        Literal["raise", "skip"], _reading(help="What to do with malformed rows.")
+    ] = "raise"
+    unpack_limit: Annotated[
+        str,
+        _reading(
+            metavar="SIZE",
+            help="Most that a packed file or a stream may unpack to, such as 500MB or 64GiB.",
+        ),
+    ] = LIMIT
+    unpack_ratio: Annotated[
+        float,
+        _reading(
+            min=1,
+            help="Most times its own size that a packed file may unpack to; counts above 256 MiB.",
+        ),
+    ] = RATIO
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What is computed from the labels."""
+
+    decision: HowToDecide = "centered"
+    leak: Annotated[str, _model(metavar="NUMBER", help="Heat lost at each node, or 'auto'.")] = "0"
+    confidence: Annotated[
+        str | None,
+        _model(
+            metavar="NUMBER|COLUMN",
+            help="How sure labels are, above 0 and up to 1, or the column of LABELS that says it; "
+            "below 1 neighbours may overrule them.",
+        ),
+    ] = None
+    stop: Annotated[
+        Literal["tolerance", "labels"], _model(help="'labels': stop once no label can change.")
+    ] = "tolerance"
+    unreached: Annotated[
+        Literal["abstain", "zero"], _model(help="Nodes without a path to a seed.")
+    ] = "abstain"
+
+
+def _use_threads(count: int | None) -> int | None:
+    """Every part of the library asks this variable how many threads to use."""
+    if count is not None:
+        os.environ["OMP_NUM_THREADS"] = str(count)
+    return count
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """How temperatures are found. An option of the engines is added here, and in `make_job`."""
+
+    tol: Annotated[float, _solver(help="Greatest error of a temperature, proven.")] = 1e-6
+    solver: Annotated[
+        Literal["auto", "cg", "direct", "sweeps", "elimination"], _solver(help="How to solve.")
+    ] = "auto"
+    engine: Annotated[Literal["auto", "native", "scipy"], _solver(help="What computes.")] = "auto"
+    threads: Annotated[
+        int | None,
+        _solver(min=1, max=1024, callback=_use_threads, help="By default one per processor."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class PredictionOptions:
+    """Where the labels of all nodes go."""
+
+    out: Annotated[
+        str | None,
+        _output(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help=f"File for the predictions, by its ending {output_formats()}; - is CSV on "
+            "standard output.",
+        ),
+    ] = None
+    report: Report = None
+    temperatures: Annotated[bool, _output("--temperatures", help="Add a column per class.")] = False
+    spreadsheet_safe: SpreadsheetSafe = False
+    force: Force = False
+    estimate: Annotated[bool, _output("--estimate", help="Only say how large the job is.")] = False
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Where the rows that are listed go, besides the terminal."""
+
+    csv: Annotated[str | None, _output(metavar="FILE", help="CSV file for all rows, too.")] = None
+    spreadsheet_safe: SpreadsheetSafe = False
+    force: Force = False
+
+    def check(self, job: Job) -> None:
+        """Find what can be wrong with the file, before any work is done."""
+        replace(job, force=self.force).check(self.csv)
+        if self.csv is not None and Path(self.csv.lower()).suffix not in ("", ".csv"):
+            raise ParameterError(f"--csv writes CSV: name a file that ends in .csv, not {self.csv}")
+
+    def write(self, rows: Sequence[dict[str, object]], columns: tuple[str, ...]) -> None:
+        """Write the file, if one is asked for, and say so."""
+        if self.csv is None:
+            return
+        from isotherm.files import written
+        from isotherm.report.tables import write_csv
+
+        with written(self.csv):
+            write_csv(
+                Path(self.csv),
+                rows,
+                columns,
+                force=self.force,
+                spreadsheet_safe=self.spreadsheet_safe,
+            )
+        Console().print(f"wrote {self.csv}", soft_wrap=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.progress import (
     BarColumn,
@@ -24,14 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 NARROW = 60  # terminal columns below which the counts are left out
-STEPS = "isotherm.solvers.attempt"  # the logger that tells of each step of a solve
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
     """A function of what runs, how much is done and how much there is, that draws it."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if quiet or not console.is_terminal:
         yield lambda *_: None
         return
     columns = [TextColumn("{task.description}", markup=False), BarColumn(bar_width=None)]
@@ -57,9 +55,12 @@ class Stages:
     ----------
     quiet : bool
         Draw nothing, whatever stderr is.
+    between : callable
+        Called before each stage.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, between: Callable[[], None]) -> None:
+        self._between = between
         console = Console(stderr=True)
         self.is_shown = console.is_terminal and not quiet
         room = max(20, console.width - 30)
@@ -74,6 +75,7 @@ class Stages:
     @contextmanager
     def stage(self, what: str) -> Iterator[Callable[[int, int | None], None]]:
         """A stage: a function of how much is done and, where that is known, how much there is."""
+        self._between()
         if not self.is_shown:
             yield lambda *_: None
             return
@@ -89,21 +91,10 @@ class Stages:
             self._task = None
 
     @contextmanager
-    def solving(self) -> Iterator[None]:
-        """The stage of the solve, with the error that is still likely."""
-        if not self.is_shown:
-            yield
-            return
-        logger = logging.getLogger(STEPS)
-        handler, level = _Steps(self), logger.level
+    def solving(self) -> Iterator[Callable[[int, float], None]]:
+        """The stage of the solve: a function of the step and the error that is still likely."""
         with self.stage("solving"):
-            logger.addHandler(handler)
-            logger.setLevel(logging.DEBUG)
-            try:
-                yield
-            finally:
-                logger.removeHandler(handler)
-                logger.setLevel(level)
+            yield lambda step, likely: self.say(f"solving: step {step}, error about {likely:.0e}")
 
     def say(self, what: str) -> None:
         """Describe the stage anew."""
@@ -118,17 +109,3 @@ class Stages:
     def __exit__(self, *_: object) -> None:
         if self.is_shown:
             self._bars.stop()
-
-
-class _Steps(logging.Handler):
-    """Turns what the solver logs into the description of a stage."""
-
-    def __init__(self, stages: Stages) -> None:
-        super().__init__(logging.DEBUG)
-        self._stages = stages
-
-    def emit(self, record: logging.LogRecord) -> None:
-        arguments: Any = record.args
-        if record.levelno == logging.DEBUG and len(arguments) == 2:
-            step, likely = arguments
-            self._stages.say(f"solving: step {step}, error about {likely:.0e}")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import signal
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 NAMES = ("SIGTERM", "SIGHUP")
 _received: list[int] = []
@@ -25,7 +28,7 @@ def exit_code() -> int | None:
     return 128 + _received[0] if _received else None
 
 
-def _interrupt(number: int, _: Any) -> None:
+def _interrupt(number: int, _: FrameType | None) -> None:
     for name in NAMES:  # once is enough: the cleaning up is not to be interrupted
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)

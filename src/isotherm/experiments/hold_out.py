@@ -52,7 +52,13 @@ def draw_seeds(
 
 
 def temperatures_of(
-    graph: Graph, labels: NDArray[np.intp], seeds: NDArray[np.intp], solver: str | Solver = "auto"
+    graph: Graph,
+    labels: NDArray[np.intp],
+    seeds: NDArray[np.intp],
+    solver: str | Solver = "auto",
+    *,
+    tol: float = TOL,
+    engine: str = "auto",
 ) -> tuple[Solution, NDArray[np.intp]]:
     """Solve the Dirichlet problems of the labels that seeds have.
 
@@ -65,8 +71,9 @@ def temperatures_of(
     """
     classes = np.unique(labels[seeds])
     values = np.equal.outer(labels[seeds], classes)
+    problem = DirichletProblem(graph, seeds, values)
     try:
-        return solve(DirichletProblem(graph, seeds, values), SolveOptions(TOL, solver)), classes
+        return solve(problem, SolveOptions(tol, solver), engine=engine), classes
     except NotConverged as failure:
         return failure.solution, classes
 
@@ -79,6 +86,7 @@ def predictions(
     *,
     decisions: Iterable[str],
     rules: Iterable[str] = ("abstain",),
+    tol: float = TOL,
 ) -> Iterator[tuple[str, str, NDArray[np.intp]]]:
     """Labels of all nodes by each decision and rule; −1 where a node abstains."""
     codes = np.full(len(labels), UNKNOWN, dtype=np.intp)
@@ -88,7 +96,7 @@ def predictions(
         if rule == "zero":
             T = np.where(solution.unreached[:, np.newaxis], 0.0, T)
         for decision in decisions:
-            found = judge(T, solution.certificate, codes, decision=decision, tol=TOL).codes
+            found = judge(T, solution.certificate, codes, decision=decision, tol=tol).codes
             yield decision, rule, np.where(found == UNKNOWN, UNKNOWN, classes[found])
 
 
@@ -110,7 +118,21 @@ def scored(
     solver: str | Solver = "auto",
 ) -> list[dict[str, Any]]:
     """Macro-F1 on the free nodes of known label, a row for each decision and rule."""
-    solution, classes = temperatures_of(graph, labels, seeds, solver)
+    found = temperatures_of(graph, labels, seeds, solver)
+    return scores_of(*found, labels, seeds, decisions=decisions, rules=rules)
+
+
+def scores_of(
+    solution: Solution,
+    classes: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    seeds: NDArray[np.intp],
+    *,
+    decisions: Iterable[str],
+    rules: Iterable[str] = ("abstain",),
+    tol: float = TOL,
+) -> list[dict[str, Any]]:
+    """The same of temperatures that were found before; see `temperatures_of`."""
     free = labels != UNKNOWN
     free[seeds] = False
     return [
@@ -120,6 +142,6 @@ def scored(
             "macro_f1": macro_f1(labels[free], predicted[free]),
         }
         for decision, rule, predicted in predictions(
-            solution, classes, labels, seeds, decisions=decisions, rules=rules
+            solution, classes, labels, seeds, decisions=decisions, rules=rules, tol=tol
         )
     ]

@@ -36,6 +36,7 @@ def load_graph(
     *,
     progress: Progress | None = None,
     building: Callable[[], None] | None = None,
+    hashed: bool = False,
 ) -> tuple[Graph, ReadReport]:
     """The graph of a file, and what became of the file; see `isotherm.read_graph`.
 
@@ -49,10 +50,14 @@ def load_graph(
         Called with how much was read so far and how much there is, where that is known.
     building : callable, optional
         Called when all edges are read and the graph is made of them.
+    hashed : bool
+        Whether the checksum of the file is wanted.
     """
     options = options or TextOptions()
-    with open_source(path, options.unpacking) as source:
-        return graph_of_source(source, columns or {}, options, progress, building)
+    with open_source(path, options.unpacking, hashed=hashed) as source:
+        graph, report = graph_of_source(source, columns or {}, options, progress, building)
+        report.checksum = source.checksum()
+        return graph, report
 
 
 def graph_of_source(
@@ -90,6 +95,7 @@ def load_labels(
     options: TextOptions | None = None,
     *,
     strict: bool = False,
+    hashed: bool = False,
 ) -> tuple[dict[str, str], ReadReport]:
     """The labels of a file, and what became of the file; see `isotherm.read_labels`.
 
@@ -100,9 +106,10 @@ def load_labels(
     columns : mapping
         ``node``, ``label`` and ``weight``.
     options : TextOptions
-    strict : bool
+    strict, hashed : bool
+        See `isotherm.read_labels` and `load_graph`.
     """
-    labels, report = gather_labels(path, columns, options)
+    labels, report = gather_labels(path, columns, options, hashed=hashed)
     return labels.of_nodes(graph, report, strict=strict), report
 
 
@@ -110,11 +117,13 @@ def gather_labels(
     path: str | os.PathLike[str],
     columns: Columns | None = None,
     options: TextOptions | None = None,
+    *,
+    hashed: bool = False,
 ) -> tuple[LabelList, ReadReport]:
     """The labels of a file as they are, whatever graph they are for; see `load_labels`."""
     columns, options = columns or {}, options or TextOptions()
     labels = LabelList()
-    with open_source(path, options.unpacking) as source:
+    with open_source(path, options.unpacking, hashed=hashed) as source:
         report = ReadReport(source.name, source.format.name)
         if source.format.read_labels is not None:
             labels.add(source.format.read_labels(source, columns, report))
@@ -126,6 +135,7 @@ def gather_labels(
                 labels.add(LabelRows(*batch))
         else:
             raise LabelError(f"{_is_a(source)} labels are read from {label_formats()}")
+        report.checksum = source.checksum()
     return labels, report
 
 

@@ -33,6 +33,8 @@ class ReadReport:
         Edges of weight 0, which are none.
     weights : dict of float
         Of labels, those of the label that each node has; empty where no column has any.
+    checksum : str
+        SHA-256 of the bytes that were read, in hexadecimal digits, or why it is not known.
     """
 
     name: str
@@ -44,6 +46,7 @@ class ReadReport:
     notes: list[str] = field(default_factory=list)
     n_empty: int = 0
     weights: dict[str, float] = field(default_factory=dict)
+    checksum: str = "not known"
 
     def skip(self, fault: str, count: int = 1) -> None:
         """Count malformed rows, the first of which has this fault."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -51,11 +52,14 @@ class Source:
         Of a plain file that is not packed, which may then be read in any order.
     """
 
-    def __init__(self, raw: Any, name: str, limit: UnpackLimit | None = None) -> None:
+    def __init__(
+        self, raw: Any, name: str, limit: UnpackLimit | None = None, *, hashed: bool = False
+    ) -> None:
         kind = next((k for mark, k in _PACKED.items() if raw.peek(8)[:8].startswith(mark)), None)
         packed = kind is not None
-        self._raw, self._counted = raw, Counted(raw)
-        self._stream = raw if kind is None else unpacked(self._counted, kind)
+        self._raw, self._counted = raw, Counted(raw, hashed=hashed)
+        self._stream = self._counted if kind is None else unpacked(self._counted, kind)
+        self._written: tuple[int, int] | None = None  # when, of a file read in any order
         self._limit, self._is_packed, self._n_read = limit or UnpackLimit(), packed, 0
         self.name = name
         self.size = _size(raw) if name != STANDARD_INPUT else None
@@ -87,6 +91,7 @@ class Source:
     def everything(self) -> BinaryIO:
         """The contents as a file that can be read in any order."""
         if self.path is not None:
+            self._written = _last_write(self._raw)
             self._raw.seek(0)
             return self._raw  # type: ignore[no-any-return]
         return io.BytesIO(self.whole())
@@ -111,6 +116,22 @@ class Source:
                     "read piece by piece, such as CSV or Parquet"
                 )
         return b"".join(parts)
+
+    def checksum(self) -> str:
+        """SHA-256 of the file as it is stored, once it was read; or why it is not known.
+
+        It is that of the bytes that were read, whatever the name of the file leads to by now.
+        """
+        if self._counted.sha256 is None:
+            return "not known"
+        if self._written is not None:  # not read in order: once more, through the same open file
+            self._raw.seek(0)
+            found = hashlib.file_digest(self._raw, "sha256").hexdigest()
+            changed = self._written != _last_write(self._raw)
+            return "not known: the file changed while it was read" if changed else found
+        while self._counted.read(BLOCK):  # what comes after the end of the data
+            pass
+        return self._counted.sha256.hexdigest()
 
     def check_unpacked(self, count: int) -> None:
         """Raise FileError if so many bytes are too many to be made of this file."""
@@ -170,6 +191,12 @@ def _size(raw: Any) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
+def _last_write(raw: Any) -> tuple[int, int]:
+    """What changes when a file is written to: its time and its size."""
+    status = os.fstat(raw.fileno())
+    return status.st_mtime_ns, status.st_size
+
+
 def recoded(head: bytes, encoding: str) -> bytes:
     """The first bytes of a file as UTF-8, whatever cannot be read left out."""
     marked = next((name for mark, name in _BOMS.items() if head.startswith(mark)), encoding)
@@ -177,8 +204,12 @@ def recoded(head: bytes, encoding: str) -> bytes:
 
 
 @contextmanager
-def open_source(path: str | os.PathLike[str], limit: UnpackLimit | None = None) -> Iterator[Source]:
+def open_source(
+    path: str | os.PathLike[str], limit: UnpackLimit | None = None, *, hashed: bool = False
+) -> Iterator[Source]:
     """Open a file, ``-`` for standard input; what packed it is told by its first bytes.
+
+    Where it is `hashed`, `Source.checksum` tells what was read; it takes its time.
 
     Raises
     ------
@@ -187,7 +218,7 @@ def open_source(path: str | os.PathLike[str], limit: UnpackLimit | None = None) 
     """
     name = os.fspath(path)
     with reading(name), _opened(name) as raw:
-        source = Source(raw, name, limit)
+        source = Source(raw, name, limit, hashed=hashed)
         if not source.head.strip(b"\0 \t\r\n"):
             raise FileError(f"{name} is empty")
         yield source

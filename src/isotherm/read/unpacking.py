@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import math
@@ -73,10 +74,11 @@ class UnpackLimit:
 
 
 class Counted(io.RawIOBase):
-    """A file whose bytes are counted as they are read."""
+    """A file whose bytes are counted as they are read, and hashed where that is asked for."""
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Any, *, hashed: bool = False) -> None:
         self._source, self.count = raw, 0
+        self.sha256 = hashlib.sha256() if hashed else None
 
     def readable(self) -> bool:
         return True
@@ -84,6 +86,8 @@ class Counted(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         data: bytes = self._source.read(size)
         self.count += len(data)
+        if self.sha256 is not None:
+            self.sha256.update(data)
         return data
 
 

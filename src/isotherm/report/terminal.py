@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.estimate import Estimate
-    from isotherm.job import Outcome
+    from isotherm.job import Run
     from isotherm.read.report import ReadReport
     from isotherm.report.tables import Row
     from isotherm.solvers import Solution
@@ -119,10 +119,10 @@ def accuracy_line(correct: int, total: int, what: str) -> str:
     return f"accuracy on {what}: {correct} of {total} ({correct / total:.1%}){star}"
 
 
-def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list[str]:
-    """What a job has done, a line for each stage."""
-    graph, model = outcome.graph, outcome.classifier
-    edges, labels = outcome.edges, outcome.labels
+def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
+    """What a run has done, a line for each stage."""
+    graph, model = run.graph, run.classifier
+    edges, labels = run.edges, run.labels
     merged = max(edges.n_rows - edges.n_empty - graph.n_edges, 0)
     counts = dict(zip(*np.unique(model.status_, return_counts=True), strict=True))
     lines = [
@@ -142,7 +142,7 @@ def outcome_lines(outcome: Outcome, out: str | None, report: str | None) -> list
         + (f", {counts['unreached']:,} unreached" if "unreached" in counts else ""),
     ]
     lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-", "/dev/stdout")]
-    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in outcome.seconds.items())
+    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in run.seconds.items())
     return [*map(one_line, lines), seconds]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from isotherm.solvers.certificate import Certificate
     from isotherm.solvers.method import Method, Warm
     from isotherm.solvers.options import Progress, Stop
+
+logger = logging.getLogger(__name__)
 
 FIRST_LOOK = 0.02  # likely error at which a solve that may end early is first looked at
 LONGEST_LEAP = 64  # the error shrinks by no more than this between two looks
@@ -63,6 +66,7 @@ def attempt(
         while True:
             early = False
             for step, likely in enumerate(method.iterate(X, tol)):  # the last counts
+                logger.debug("step %d: temperatures likely within %.1e", steps + step, likely)
                 if progress is not None:
                     progress(steps + step, likely)
                 if stop is not None and NEAR * tol < likely <= look_at:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,51 +16,12 @@ from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
-    from isotherm.graph import Graph
-    from isotherm.read.report import ReadReport
+    from isotherm.job import Run
 
 LOG = " Counts are on a logarithmic scale."
 MOST_CLASSES = 30  # in the table of classes
 MOST_HISTOGRAMS = 12
 MOST_DRAWINGS = 6
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A classification and what it takes to repeat it.
-
-    Attributes
-    ----------
-    classifier : DirichletClassifier
-        Fitted.
-    graph : Graph
-    edges, labels : ReadReport
-        What was found in the two files.
-    inputs : dict
-        File name → its SHA-256, in hexadecimal digits.
-    options : dict
-        Option → its value, as text.
-    command : str
-        The line that repeats the run.
-    seconds : dict
-        Stage → the time it took.
-    memory : int
-        The most bytes held at a time; 0 where that is not known.
-    versions : dict
-        Program or library → its version.
-    """
-
-    classifier: DirichletClassifier
-    graph: Graph
-    edges: ReadReport
-    labels: ReadReport
-    inputs: dict[str, str]
-    options: dict[str, str]
-    command: str
-    seconds: dict[str, float]
-    memory: int
-    versions: dict[str, str]
 
 
 def classification_page(run: Run) -> str:

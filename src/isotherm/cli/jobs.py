@@ -1,0 +1,81 @@
+"""Options → a job; a job → a run, with what was chosen on the way said."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from isotherm.cli.app import NOT_CONVERGED
+from isotherm.cli.messages import say_lines
+from isotherm.cli.parse import parse_confidence, parse_leak, parse_size
+
+if TYPE_CHECKING:
+    from isotherm.cli.messages import MessageOptions
+    from isotherm.cli.options import ModelOptions, ReadingOptions, SolverOptions
+    from isotherm.job import Job, Run
+
+
+def make_job(
+    edges: str,
+    labels: str,
+    reading: ReadingOptions,
+    model: ModelOptions,
+    solver: SolverOptions,
+) -> Job:
+    """The job that the options ask for, without its outputs."""
+    from isotherm.job import Job
+    from isotherm.read.options import TextOptions
+    from isotherm.read.unpacking import UnpackLimit
+
+    shared = (
+        reading.comment,
+        reading.encoding,
+        reading.on_error,
+        UnpackLimit(parse_size(reading.unpack_limit), reading.unpack_ratio),
+    )
+    return Job(
+        edges,
+        labels,
+        edge_columns={"source": reading.source, "target": reading.target, "weight": reading.weight},
+        label_columns={
+            "node": reading.node,
+            "label": reading.label,
+            "weight": reading.label_weight,
+        },
+        edge_options=TextOptions(reading.delimiter, reading.header, *shared),
+        label_options=TextOptions(reading.label_delimiter, reading.label_header, *shared),
+        strict=reading.strict,
+        model={
+            "decision": model.decision,
+            "leak": parse_leak(model.leak),
+            "stop": model.stop,
+            "unreached": model.unreached,
+            "tol": solver.tol,
+            "solver": solver.solver,
+            "engine": solver.engine,
+            "threads": solver.threads,
+        },
+        confidence=parse_confidence(model.confidence),
+        command=shlex.join(["isotherm", *sys.argv[1:]]),
+    )
+
+
+def fitted(job: Job, messages: MessageOptions) -> Run:
+    """Read the files of a job and label all nodes; say what was chosen by leave-one-out."""
+    from isotherm.pipeline import label
+    from isotherm.report.terminal import selection_lines
+
+    with messages.stages() as stages:
+        run = label(job, stages)
+    if not messages.quiet:
+        say_lines(selection_lines(run.classifier))
+    return run
+
+
+def end(*, converged: bool) -> None:
+    """End a command that is done; by the exit code for it where something is left to prove."""
+    if not converged:
+        raise typer.Exit(NOT_CONVERGED)

@@ -1,0 +1,69 @@
+"""Options that are texts → numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import typer
+
+from isotherm.errors import ParameterError
+
+
+def parse_confidence(text: str | None) -> float | str | None:
+    """A confidence as a user writes it: a number, or else the name of a column."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def parse_leak(text: str) -> float | Literal["auto"]:
+    """A leak as a user writes it: a number that is not negative, or ``auto``."""
+    if text == "auto":
+        return "auto"
+    try:
+        leak = float(text)
+    except ValueError:
+        leak = -1.0
+    if not 0 <= leak < float("inf"):
+        raise typer.BadParameter(
+            f"a number that is not negative, or auto; not {text!r}", param_hint="--leak"
+        )
+    return leak
+
+
+def parse_share(text: str) -> float:
+    """A share of nodes as a user writes it.
+
+    Examples
+    --------
+    >>> parse_share("5%"), parse_share(" 0.2 ")
+    (0.05, 0.2)
+    """
+    number = text.strip().removesuffix("%")
+    try:
+        share = float(number) / (100 if number != text.strip() else 1)
+    except ValueError:
+        share = float("nan")
+    if not 0 < share < 1:
+        raise ParameterError(f"a share of seeds is written like 5% or 0.05, not {text.strip()!r}")
+    return share
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes as a user writes it.
+
+    Examples
+    --------
+    >>> parse_size("512"), parse_size("64GiB") == 64 << 30, parse_size("1.5 GB")
+    (512, True, 1500000000)
+    """
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+) *([kmgt]?)(i?b?)", text.strip().lower())
+    if found is None:
+        raise typer.BadParameter(
+            f"a number of bytes such as 500MB or 64GiB, not {text!r}", param_hint="--unpack-limit"
+        )
+    number, unit, kind = found.groups()
+    step = 1000 if kind == "b" else 1024  # GB and GiB
+    return max(1, round(float(number) * float(step ** " kmgt".index(unit or " "))))

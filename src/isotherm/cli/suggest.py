@@ -1,0 +1,40 @@
+"""``isotherm suggest``."""
+
+from __future__ import annotations
+
+from isotherm.cli import options as o
+from isotherm.cli.app import command
+from isotherm.cli.console import Console
+from isotherm.cli.jobs import end, fitted, make_job
+from isotherm.cli.messages import MessageOptions
+
+
+@command
+def suggest(
+    edges: o.Edges,
+    labels: o.Labels,
+    *,
+    most: o.Most = 10,
+    table: o.TableOptions,
+    model: o.ModelOptions,
+    solver: o.SolverOptions,
+    reading: o.ReadingOptions,
+    messages: MessageOptions,
+) -> None:
+    """Say which nodes to label next, and whether further labels would still pay."""
+    from isotherm.report.terminal import suggestion_table
+
+    job = make_job(edges, labels, reading, model, solver)
+    table.check(job)
+    run = fitted(job, messages)
+    with messages.stages() as stages, stages.stage("comparing nodes"):
+        found, advice = run.classifier.suggest(most), run.classifier.should_stop()
+    console = Console()
+    if found:
+        console.print(suggestion_table(found, width=console.width))
+        console.print()
+        console.print(str(advice), soft_wrap=True)
+    else:
+        console.print("every node has a label")
+    table.write([one._asdict() for one in found], ("node", "label", "doubt", "reach"))
+    end(converged=run.converged)

@@ -1,0 +1,66 @@
+"""``isotherm suspects``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from isotherm.cli import options as o
+from isotherm.cli.app import command
+from isotherm.cli.console import Console
+from isotherm.cli.jobs import end, fitted, make_job
+from isotherm.cli.messages import MessageOptions
+
+if TYPE_CHECKING:
+    from isotherm.trust.scoring import LeaveOneOut
+
+
+@command
+def suspects(
+    edges: o.Edges,
+    labels: o.Labels,
+    *,
+    most: o.Most = 10,
+    max_seeds: Annotated[
+        int | None, typer.Option(min=1, help="Leave out so many seeds at the most.")
+    ] = None,
+    table: o.TableOptions,
+    model: o.ModelOptions,
+    solver: o.SolverOptions,
+    reading: o.ReadingOptions,
+    messages: MessageOptions,
+) -> None:
+    """List the known labels that look wrong: left out, the node would get another."""
+    from isotherm.report.terminal import suspect_table
+
+    job = make_job(edges, labels, reading, model, solver)
+    table.check(job)
+    run = fitted(job, messages)
+    with messages.stages() as stages, stages.stage("leaving seeds out"):
+        found = run.classifier.leave_one_out(max_seeds=max_seeds)
+    listed = found.suspects()
+    console = Console()
+    console.print("\n".join(_summary(found, len(listed), most)), soft_wrap=True)
+    if listed:
+        console.print()
+        console.print(suspect_table(listed[:most], width=console.width))
+    table.write([one._asdict() for one in listed], ("node", "label", "suggested", "probability"))
+    end(converged=run.converged)
+
+
+def _summary(found: LeaveOneOut, n_listed: int, most: int) -> list[str]:
+    """How the seeds fared that were left out."""
+    whole = "" if len(found.nodes) == found.n_seeds else f" of {found.n_seeds:,}"
+    lines = [
+        f"left out one at a time, {len(found.nodes):,}{whole} seeds: accuracy {found.accuracy}"
+    ]
+    if found.n_lost:
+        lines.append(
+            f"{found.n_lost:,} of them could not be found again, being the only ones of their "
+            "class or out of reach of heat"
+        )
+    if not n_listed:
+        return [*lines, "none of them would lose its label to another"]
+    cut = f"; {most} are listed" if n_listed > most else ""
+    return [*lines, f"{n_listed:,} would lose their label, the clearest first{cut}"]

@@ -1,0 +1,209 @@
+"""A job done, from files to files: read, label, write, report."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from isotherm.errors import IsothermWarning, NotEnoughMemory
+from isotherm.files import written
+from isotherm.job import Job, Run
+from isotherm.memory import peak_memory
+from isotherm.read.load import load_graph, load_labels
+from isotherm.write import write_predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.graph import Graph
+    from isotherm.read.report import ReadReport
+    from isotherm.solvers.options import Progress as Steps
+
+    Progress = Callable[[int, int | None], None]
+
+
+class Stages(Protocol):
+    """What shows the stages of a run."""
+
+    def stage(self, what: str) -> AbstractContextManager[Progress]:
+        """A stage: a function of how much is done and, where that is known, how much there is."""
+
+    def solving(self) -> AbstractContextManager[Steps]:
+        """The stage of the solve: a function of the step and the error that is still likely."""
+
+    def say(self, what: str) -> None:
+        """Describe the stage anew."""
+
+
+class Silent:
+    """Stages of which nothing is shown."""
+
+    def stage(self, _: str) -> AbstractContextManager[Progress]:
+        return nullcontext(lambda *_: None)
+
+    def solving(self) -> AbstractContextManager[Steps]:
+        return nullcontext(lambda *_: None)
+
+    def say(self, what: str) -> None: ...
+
+
+class Inputs(NamedTuple):
+    """What the files of a job hold."""
+
+    graph: Graph
+    labels: dict[str, str]
+    confidence: float | dict[str, float] | None
+    edges_read: ReadReport
+    labels_read: ReadReport
+
+
+def do(job: Job, stages: Stages | None = None) -> Run:
+    """Do a job: read, label, write, report.
+
+    Parameters
+    ----------
+    job : Job
+    stages : Stages, optional
+        What shows the progress.
+
+    Raises
+    ------
+    IsothermError
+        Whatever is wrong with the files or the parameters.
+
+    Warns
+    -----
+    IsothermWarning, ConvergenceWarning
+        What a user should know of them.
+    """
+    stages = stages or Silent()
+    run = label(job, stages)
+    clock = _Clock(run.seconds)
+    with clock("judging"), stages.stage("leaving seeds out, to tell how sure labels are"):
+        calibrate(run.classifier)
+    if job.out is not None:
+        with clock("writing"), stages.stage(f"writing {job.out}") as show:
+            write_predictions(
+                run.classifier,
+                job.out,
+                temperatures=job.temperatures,
+                force=job.force,
+                spreadsheet_safe=job.spreadsheet_safe,
+                progress=show,
+            )
+    run = replace(run, memory=peak_memory())
+    if job.report is not None:
+        with stages.stage(f"writing {job.report}"):
+            write_report(run, job.report, force=job.force)
+    return run
+
+
+def label(job: Job, stages: Stages) -> Run:
+    """Read the files of a job and label all nodes; see `do`."""
+    job.check()
+    clock = _Clock({})
+    with clock("reading"):
+        inputs = read(job, stages)
+    from isotherm.classifier import DirichletClassifier  # slow to load, and not needed so far
+
+    run = fit(DirichletClassifier(**job.model), inputs, stages, command=job.command)
+    more = {} if job.confidence is None else {"confidence": str(job.confidence)}
+    return replace(run, seconds=clock.seconds | run.seconds, options=run.options | more)
+
+
+def read(job: Job, stages: Stages) -> Inputs:
+    """Read the files of a job; see `do`. Those that a report tells of are hashed on the way."""
+    hashed = job.report is not None
+    with stages.stage(f"reading {job.edges}") as show:
+        graph, edges = load_graph(
+            job.edges,
+            job.edge_columns,
+            job.edge_options,
+            progress=show,
+            building=lambda: stages.say("building the graph"),
+            hashed=hashed,
+        )
+    columns, confidence = job.label_columns, job.confidence
+    if isinstance(confidence, str):
+        columns = columns | {"weight": confidence}
+    with stages.stage(f"reading {job.labels}"):
+        labels, labels_read = load_labels(
+            job.labels, graph, columns, job.label_options, strict=job.strict, hashed=hashed
+        )
+    for sentence in (*edges.remarks(), *labels_read.remarks()):
+        _warn(sentence)
+    by_node = labels_read.weights if isinstance(confidence, str) else confidence
+    return Inputs(graph, labels, by_node, edges, labels_read)
+
+
+def fit(
+    classifier: DirichletClassifier, inputs: Inputs, stages: Stages, *, command: str = ""
+) -> Run:
+    """Label all nodes."""
+    if len(set(inputs.labels.values())) == 1:
+        only = next(iter(inputs.labels.values()))
+        _warn(f"there is only one class, {only!r}: every node gets it")
+    clock, read = _Clock({}), inputs.labels_read
+    try:
+        with clock("solving"), stages.solving() as show:
+            classifier.fit(inputs.graph, inputs.labels, inputs.confidence, progress=show)
+    except NotEnoughMemory as error:
+        column = read.columns[:2][-1]  # a data set has no column of nodes
+        raise NotEnoughMemory(f"{error}. Is {column!r} of {read.name} the label?") from None
+    return Run(
+        classifier,
+        inputs.graph,
+        inputs.edges_read,
+        read,
+        options={name: str(value) for name, value in classifier.get_params().items()},
+        command=command,
+        seconds=clock.seconds,
+        converged=classifier.solution_.converged,
+    )
+
+
+def calibrate(classifier: DirichletClassifier) -> None:
+    """Find how scores become probabilities, which the classifier then keeps.
+
+    It leaves seeds out, which takes its time: a stage of its own, not a part of the writing.
+    """
+    classifier.calibration_  # noqa: B018  # found when it is first asked for
+
+
+def write_report(run: Run, path: str, *, force: bool = False) -> None:
+    """Write the page about a run.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    from isotherm.report.pages.classification import classification_page
+    from isotherm.report.tables import write_text
+
+    page = classification_page(run)
+    with written(path):
+        write_text(Path(path), page, force=force)
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, IsothermWarning, stacklevel=3)
+
+
+class _Clock:
+    """Adds the seconds of stages, by name."""
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self.seconds = seconds
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - started
