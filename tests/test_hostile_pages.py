@@ -4,8 +4,9 @@ import pytest
 
 from html_page import Page
 from isotherm import DirichletClassifier, Graph
+from isotherm.job import Run
 from isotherm.read.report import ReadReport
-from isotherm.report.pages.classification import Run, classification_page
+from isotherm.report.pages.classification import classification_page
 from isotherm.report.pages.explanation import Classes, explanation_page
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.paper.page import paper_page
@@ -47,14 +48,14 @@ def classification(name):
     graph = Graph.from_edges(nodes, nodes[1:] + nodes[:1])
     labels = {nodes[k]: f"{k // 6}{name}" for k in (0, 1, 2, 4, 6, 7, 8)} | {nodes[9]: f"0{name}"}
     model = DirichletClassifier().fit(graph, labels)
-    file = ReadReport(name, name, (name, name), 12, 1, [name], [name])
+    file = ReadReport(name, name, (name, name), 12, 1, [name], [name], checksum=name)
     return classification_page(
         Run(
             *(model, graph, file, file),
-            inputs={name: name},
             options={name: name},
             command=name,
             seconds={name: 1.0},
+            converged=True,
             memory=0,
             versions={name: name},
         )

@@ -15,12 +15,13 @@ from isotherm import (
     IsothermError,
     MultiLabelDirichletClassifier,
     NotEnoughMemory,
-    job,
     memory,
     read_graph,
     solve_dirichlet,
 )
 from isotherm.datasets.formats.labelled_graph import LabelledGraph
+from isotherm.job import Job
+from isotherm.pipeline import do
 
 MANY = 100_000
 
@@ -82,7 +83,7 @@ def test_the_command_names_the_column_even_of_a_data_set(tmp_path, monkeypatch):
     path.write_bytes(packed.to_bytes())
     assert read_graph(path).n_nodes == 3
     with pytest.raises(NotEnoughMemory, match=r"Is 'labels' of .*set\.npz the label\?"):
-        job.do(job.Job(str(path), str(path)))
+        do(Job(str(path), str(path)))
 
 
 def test_free_memory_is_the_least_of_all_limits(monkeypatch, tmp_path):

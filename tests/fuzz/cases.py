@@ -124,6 +124,29 @@ class Case:
         options = {name: getattr(self, name) for name in names}
         return DirichletClassifier(self.decision, warm_start=self.before is not None, **options)
 
+    def updates(self) -> list[dict[int, Any]]:
+        """Labels to begin with, and changes after which they are those of the case."""
+        final = self.labels()
+        rng = np.random.default_rng([self.n_nodes, len(self.edges), self.node])
+        first, more = dict(final), self.n_classes + 1
+        for i, is_held in zip(self.seeds, self.held, strict=True):
+            kind = rng.integers(0, 4)
+            if not is_held or isinstance(final[i], dict):
+                continue
+            if kind == 0 and len(first) > 1:
+                del first[i]
+            elif kind == 1:
+                first[i] = int(rng.integers(0, more))
+        free = np.setdiff1d(np.arange(self.n_nodes), self.seeds)
+        count = min(len(free), int(rng.integers(0, 4)))
+        for i in rng.choice(free, count, replace=False).tolist():
+            first[i] = int(rng.integers(0, more))
+        changes: dict[int, Any] = {i: y for i, y in final.items() if first.get(i) != y}
+        changes |= {i: None for i in first if i not in final}
+        cut = int(rng.integers(0, len(changes) + 1))
+        nodes = list(changes)
+        return [first, *({i: changes[i] for i in part} for part in (nodes[:cut], nodes[cut:]))]
+
     def refusal(self) -> str | None:
         """Why isotherm may refuse the case, if it may."""
         with np.errstate(over="ignore"):

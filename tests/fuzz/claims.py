@@ -134,28 +134,13 @@ def labels(case: Case, tally: Counter[str]) -> Iterator[Failure]:
 
 def updates(case: Case, tally: Counter[str]) -> Iterator[Failure]:
     """Labels given, changed and withdrawn after a fit come to the same as fitting at once."""
-    graph, final = case.graph(), case.labels()
-    rng = np.random.default_rng([case.n_nodes, len(case.edges), case.node])
-    before, more = dict(final), case.n_classes + 1
-    for i, is_held in zip(case.seeds, case.held, strict=True):
-        if not is_held or isinstance(final[i], dict):
-            continue
-        kind = rng.integers(0, 4)
-        if kind == 0 and len(before) > 1:
-            del before[i]
-        elif kind == 1:
-            before[i] = int(rng.integers(0, more))
-    free = np.setdiff1d(np.arange(case.n_nodes), case.seeds)
-    for i in rng.choice(free, min(len(free), int(rng.integers(0, 4))), replace=False).tolist():
-        before[i] = int(rng.integers(0, more))
+    graph = case.graph()
+    first, *batches = case.updates()
     sure = case.confidences()
-    model = case.unfitted().fit(graph, before, sure and {i: sure.get(i, 1.0) for i in before})
-    changes: dict[int, Any] = {i: label for i, label in final.items() if before.get(i) != label}
-    changes |= {i: None for i in before if i not in final}
-    cut = int(rng.integers(0, len(changes) + 1))
-    for part in (list(changes)[:cut], list(changes)[cut:]):
-        model.update({i: changes[i] for i in part})
-    tally["labels updated"] += len(changes)
+    model = case.unfitted().fit(graph, first, sure and {i: sure.get(i, 1.0) for i in first})
+    for changes in batches:
+        model.update(changes)
+        tally["labels updated"] += len(changes)
     reference = reference_of(case, graph)
     yield from bounded(case, tally, model.solution_, reference)
     yield from judged(case, tally, model, reference)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .cases import Rows
 
-DISTRIBUTIONS = ("labels", "leave_one_out", "explanations", "renumbering")  # rows sum to 1
+DISTRIBUTIONS = ("labels", "updates", "leave_one_out", "explanations", "renumbering")  # sum to 1
 DEFAULTS = {field.name: field.default for field in fields(Case)}
 OPTIONS = [
     "before",

@@ -135,6 +135,11 @@ def _classifier(case: Case) -> list[str]:
         *lines,
         f"model.fit(graph, {case.labels()}{sure})",
     ]
+    if case.claim == "updates":
+        first, *batches = case.updates()
+        sure = {i: c for i, c in (case.confidences() or {}).items() if i in first}
+        lines = [lines[0], f"model.fit(graph, {first}, {sure or None})"]
+        lines += [f"model.update({changes})" for changes in batches]
     if case.claim == "leave_one_out":
         return [
             *lines,
