@@ -48,10 +48,18 @@ class Answering(Trusted):
 
         Parameters
         ----------
-        rows : matrix of shape (m, n), optional
+        rows : matrix of shape (m, n), or mapping {new node: {node: weight}}, optional
             Weights of m new nodes to the n fitted ones. A new node takes the mean temperature
             of its neighbours, whose own temperatures stay as they are. A row of the fitted
             matrix is a new node, too: at a seed's row its known label is not looked at.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
+        >>> clf.predict({"new": {"a": 1.0, "b": 3.0}, "other": {"d": 1.0}}).tolist()
+        ['left', 'right']
         """
         check_is_fitted(self, "temperatures_")
         if rows is None:
@@ -69,7 +77,7 @@ class Answering(Trusted):
 
         Parameters
         ----------
-        rows : matrix of shape (m, n), optional
+        rows : matrix or mapping, optional
             See `predict`.
         """
         check_is_fitted(self, "temperatures_")

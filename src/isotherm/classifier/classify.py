@@ -66,8 +66,9 @@ class DirichletClassifier(ClassifierMixin, Answering):
         label (−1, NaN or None by the type of the labels) and are left out of the means.
         ``"zero"``: the paper's algorithm taken literally, with temperature 0 in all problems.
     warm_start : bool
-        Start from the temperatures of the last fit, if that was of the same nodes: quicker when
-        a few labels or edges changed. What is proven does not depend on it.
+        Start from the temperatures of the last fit, each node's found by its id; new nodes start
+        from the mean of their neighbours. Quicker when a few nodes or edges changed. What is proven
+        does not depend on it.
 
     Attributes
     ----------
@@ -290,7 +291,7 @@ class DirichletClassifier(ClassifierMixin, Answering):
 
         def unsettled(X: NDArray[Any], certificate: Certificate) -> float:
             T = self._with_unreached(X, np.isnan(X[:, 0]))
-            codes = _codes(len(X), seeds)  # made when needed: room is short during a solve
+            codes = seeds.held_codes(len(X))  # made when needed: room is short during a solve
             return excess(
                 T, certificate, codes, decision=decision, tol=self.tol, shares=seeds.shares
             )
@@ -305,7 +306,7 @@ class DirichletClassifier(ClassifierMixin, Answering):
         self._decision, self.seeds_ = self.selection_.decision, seeds
         self.classes_ = seeds.classes
         self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
-        known = _codes(len(self.temperatures_), seeds)
+        known = seeds.held_codes(len(self.temperatures_))
         verdict = judge(
             self.temperatures_,
             solution.certificate,
@@ -326,7 +327,7 @@ class DirichletClassifier(ClassifierMixin, Answering):
         for k, label in enumerate(classes.tolist()):
             if label in column:
                 T[:, k] = previous.temperatures[:, column[label]]
-        return Warm.of(previous)._replace(temperatures=T)
+        return previous._replace(temperatures=T)
 
     def _keep(self, verdict: Verdict, seed_codes: NDArray[np.intp]) -> None:
         self.mean_temperatures_ = verdict.means.all
@@ -341,11 +342,3 @@ class DirichletClassifier(ClassifierMixin, Answering):
         self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)
         self._status[seed_codes != UNKNOWN] = STATUS.index(SEED)
         self._means: Means = verdict.means
-
-
-def _codes(n: int, seeds: Seeds) -> NDArray[np.intp]:
-    """The class of each node that is held; −1 at others."""
-    whole = np.full(n, UNKNOWN, dtype=np.intp)
-    held = slice(seeds.n_held)
-    whole[seeds.nodes[held]] = seeds.codes[held]
-    return whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from isotherm.engines import choose_engine
 from isotherm.errors import GraphError, ParameterError
 from isotherm.graph.weights import as_weight_matrix
-from isotherm.solvers import SolveOptions
+from isotherm.solvers import SolveOptions, Warm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from numpy.typing import NDArray
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from isotherm.engines.engine import Engine, Session
     from isotherm.graph import Graph
     from isotherm.graph.nodes import NodeIndex
-    from isotherm.solvers import Solution, Warm
+    from isotherm.solvers import Solution
     from isotherm.solvers.method import Solver
     from isotherm.solvers.options import Progress, Stop
 
@@ -48,6 +49,7 @@ class DirichletEstimator(BaseEstimator):
     engine: str | Engine
     threads: int | None
     unreached: str
+    warm_start: bool
 
     temperatures_: NDArray[np.floating[Any]]
     solution_: Solution
@@ -153,12 +155,25 @@ class DirichletEstimator(BaseEstimator):
         T[unreached] = 0.0
         return T
 
-    def _previous(self, graph: Graph) -> Solution | None:
-        """The last solution, if a fit may start from it."""
+    def _previous(self, graph: Graph) -> Warm | None:
+        """Where a fit may start: the last temperatures, each node's found by its id.
+
+        A node that was not there starts from the mean of its neighbours.
+        """
         found = getattr(self, "solution_", None)
-        if not self.warm_start or found is None or len(found.unreached) != graph.n_nodes:
+        if not self.warm_start or found is None:
             return None
-        return found if self._nodes.same_as(graph.nodes) else None
+        if self._nodes.same_as(graph.nodes):
+            return Warm.of(found)
+        before = self._nodes.find(graph.nodes.ids)
+        known = before >= 0
+        T = np.zeros((graph.n_nodes, found.temperatures.shape[1]))
+        T[known] = np.nan_to_num(found.temperatures[before[known]])
+        new = np.flatnonzero(~known)
+        around = graph.adjacency[new]
+        weights = around @ known.astype(np.float64)
+        T[new] = (around @ T) / np.where(weights > 0, weights, 1.0)[:, np.newaxis]
+        return Warm(T)
 
     def _extend(self, rows: Any, of: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """Temperatures of new nodes, or what else is `of` nodes: equation (2), fitted ones held.
@@ -167,6 +182,8 @@ class DirichletEstimator(BaseEstimator):
         node alone, they would take its temperature and not change it.
         """
         n_nodes = len(self.temperatures_)
+        if isinstance(rows, Mapping):
+            rows = self._weights_of(rows)
         if not sparse.issparse(rows):
             rows = np.asarray(rows)
         if rows.ndim != 2 or rows.shape[1] != n_nodes:
@@ -187,6 +204,18 @@ class DirichletEstimator(BaseEstimator):
         if unreached == "zero":
             extended[total == 0] = 0.0
         return np.asarray(extended, dtype=np.float64)
+
+    def _weights_of(self, new: Mapping[Hashable, Mapping[Hashable, float]]) -> sparse.csr_array:
+        """The rows of new nodes given by the ids of their neighbours, in the order given."""
+        ends = [node for neighbours in new.values() for node in neighbours]
+        weights = [weight for neighbours in new.values() for weight in neighbours.values()]
+        own = np.repeat(np.arange(len(new)), [len(neighbours) for neighbours in new.values()])
+        found = self._nodes.positions(ends) if ends else np.empty(0, np.intp)
+        try:
+            numbers = np.array(weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise GraphError("the weights of a new node must be numbers") from None
+        return sparse.csr_array((numbers, (own, found)), shape=(len(new), len(self.temperatures_)))
 
 
 def depth_of_caller() -> int:

@@ -214,7 +214,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
 
         Parameters
         ----------
-        rows : matrix of shape (m, n), optional
+        rows : matrix or mapping, optional
             Weights of m new nodes to the n fitted ones; see `DirichletClassifier.predict`.
         """
         check_is_fitted(self, "temperatures_")
@@ -234,7 +234,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
 
         Parameters
         ----------
-        rows : matrix of shape (m, n), optional
+        rows : matrix or mapping, optional
             See `predict`.
         """
         check_is_fitted(self, "temperatures_")

@@ -14,7 +14,6 @@ from isotherm.errors import LabelError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import is_missing
 from isotherm.labels import locate
-from isotherm.solvers import Warm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,10 +105,8 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         graph = Graph.from_any(graph)
         positions, known = _known_values(values, graph)
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
-        previous = self._previous(graph)
-        warm = None if previous is None else Warm.of(previous)
         session = self._prepare(problem)
-        solution = self._solve(session, start=warm, progress=progress)
+        solution = self._solve(session, start=self._previous(graph), progress=progress)
 
         self._record(graph.nodes, session, solution)
         T = self._with_unreached(solution.temperatures, solution.unreached)
@@ -122,7 +119,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         return self
 
     def predict(self, rows: Any = None) -> NDArray[np.floating[Any]]:
-        """Values of the fitted nodes, or of new ones given their weights to those."""
+        """Values of the fitted nodes, or of new ones; see `DirichletClassifier.predict`."""
         check_is_fitted(self, "temperatures_")
         return self.temperatures_.copy() if rows is None else self._extend(rows)[:, 0]
 

@@ -67,6 +67,12 @@ class Seeds(NamedTuple):
         """The share of each class among the seeds."""
         return np.asarray(self.values.sum(axis=0) / len(self.values), dtype=np.float64)
 
+    def held_codes(self, n: int) -> NDArray[np.intp]:
+        """The class of each of n nodes that is held; −1 at others."""
+        whole = np.full(n, UNKNOWN, dtype=np.intp)
+        whole[self.nodes[: self.n_held]] = self.codes[: self.n_held]
+        return whole
+
     def bind(self, graph: Graph, leak: float) -> DirichletProblem:
         """The problem they make."""
         held = slice(self.n_held)
