@@ -18,7 +18,7 @@ from isotherm import (
 )
 from isotherm.classifier.verdict import judge
 from isotherm.decision import DECISIONS
-from isotherm.errors import NotConverged
+from isotherm.solvers import NotConverged
 from isotherm.solvers.certificate import Certificate
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import (

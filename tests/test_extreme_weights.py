@@ -11,8 +11,7 @@ from isotherm import (
     Graph,
     solve_dirichlet,
 )
-from isotherm.errors import NotConverged
-from isotherm.solvers import SOLVERS
+from isotherm.solvers import SOLVERS, NotConverged
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import exact_temperatures, grid, random_graph
 

@@ -26,9 +26,9 @@ from isotherm.decision import DECISIONS
 from isotherm.engines.native.blocks import blocks_of
 from isotherm.engines.native.pace import Pace
 from isotherm.equilibrium import solve
-from isotherm.errors import GraphError, NotConverged, ParameterError
+from isotherm.errors import GraphError, ParameterError
 from isotherm.graph import rows
-from isotherm.solvers import SolveOptions
+from isotherm.solvers import NotConverged, SolveOptions
 from isotherm.solvers.certificate import Certificate
 from oracle import dense_temperatures, grid, one_hot, random_graph, random_seeds
 

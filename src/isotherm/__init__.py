@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from isotherm.errors import IsothermError as IsothermError
     from isotherm.errors import IsothermWarning as IsothermWarning
     from isotherm.errors import LabelError as LabelError
-    from isotherm.errors import NotConverged as NotConverged
     from isotherm.errors import NotEnoughMemory as NotEnoughMemory
     from isotherm.errors import ParameterError as ParameterError
     from isotherm.errors import SessionError as SessionError
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import ConjugateGradient as ConjugateGradient
     from isotherm.solvers import Direct as Direct
     from isotherm.solvers import Elimination as Elimination
+    from isotherm.solvers import NotConverged as NotConverged
     from isotherm.solvers import Solution as Solution
     from isotherm.solvers import SolveOptions as SolveOptions
     from isotherm.solvers import Sweeps as Sweeps
@@ -65,7 +65,7 @@ _HOME = {
     "LeaveOneOut": "trust.scoring",
     "MultiLabelDirichletClassifier": "classifier",
     "NativeEngine": "engines.native",
-    "NotConverged": "errors",
+    "NotConverged": "solvers",
     "NotEnoughMemory": "errors",
     "ParameterError": "errors",
     "Selection": "trust.choose",

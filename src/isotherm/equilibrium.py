@@ -8,10 +8,10 @@ import numpy as np
 
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines import choose_engine
-from isotherm.errors import LabelError, NotConverged
+from isotherm.errors import LabelError
 from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
-from isotherm.solvers import Solution, SolveOptions, Warm
+from isotherm.solvers import NotConverged, Solution, SolveOptions, Warm
 
 if TYPE_CHECKING:
     from isotherm.engines.engine import Engine

@@ -1,4 +1,4 @@
-"""Every exception class of the package."""
+"""Every exception class of the package but `isotherm.NotConverged`, which carries a solution."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from isotherm.solvers.solution import Solution
 
 
 class IsothermError(Exception):
@@ -49,23 +47,6 @@ class DatasetError(IsothermError, OSError):
 
 class IsothermWarning(UserWarning):
     """Something in the input that a user may not expect; the work goes on."""
-
-
-class NotConverged(IsothermError, RuntimeError):
-    """The solver stopped before the certificate met the tolerance.
-
-    Attributes
-    ----------
-    solution : Solution
-        The temperatures reached, with their (honest, too large) error bound.
-    """
-
-    def __init__(self, message: str, solution: Solution) -> None:
-        super().__init__(message)
-        self.solution = solution
-
-    def __reduce__(self) -> tuple[type[NotConverged], tuple[str, Solution]]:
-        return type(self), (str(self), self.solution)
 
 
 class SessionError(IsothermError, RuntimeError):

@@ -13,9 +13,9 @@ import numpy as np
 from isotherm.classifier.verdict import judge
 from isotherm.dirichlet import DirichletProblem
 from isotherm.equilibrium import solve
-from isotherm.errors import LabelError, NotConverged
+from isotherm.errors import LabelError
 from isotherm.labels import UNKNOWN
-from isotherm.solvers import SolveOptions
+from isotherm.solvers import NotConverged, SolveOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

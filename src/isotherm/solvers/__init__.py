@@ -12,7 +12,7 @@ from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
 from isotherm.solvers.method import Warm
 from isotherm.solvers.options import SolveOptions
-from isotherm.solvers.solution import Solution
+from isotherm.solvers.solution import NotConverged, Solution
 from isotherm.solvers.sweeps import Sweeps
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "ConjugateGradient",
     "Direct",
     "Elimination",
+    "NotConverged",
     "Solution",
     "SolveOptions",
     "Sweeps",

@@ -1,10 +1,12 @@
-"""Solution: temperatures, their proof, and how they were found."""
+"""Solution: temperatures, their proof, how they were found; NotConverged, if not well enough."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from isotherm.errors import IsothermError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,3 +71,20 @@ class Solution:
             f"Solution({n} × {k} temperatures, error ≤ {self.certificate.bound:.1e}, "
             f"solver={self.solver!r}, engine={self.engine!r}, n_iter={self.n_iter})"
         )
+
+
+class NotConverged(IsothermError, RuntimeError):
+    """The solver stopped before the certificate met the tolerance.
+
+    Attributes
+    ----------
+    solution : Solution
+        The temperatures reached, with their (honest, too large) error bound.
+    """
+
+    def __init__(self, message: str, solution: Solution) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+    def __reduce__(self) -> tuple[type[NotConverged], tuple[str, Solution]]:
+        return type(self), (str(self), self.solution)
