@@ -343,7 +343,7 @@ struct BoundTies {
 };
 
 template <class T>
-nb::dict prove_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+Evidence prove_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
                    const nb::object& weights, const Array<const std::uint8_t>& free, double leak,
                    const Matrix<const T>& X, const Array<const double>& h, const nb::object& ties,
                    int threads, const std::string& simd) {
@@ -355,20 +355,7 @@ nb::dict prove_all(const Array<const std::int64_t>& start, const Array<const std
     const Claim<T> claim{graph, free.data(), leak, X.data(), static_cast<std::int64_t>(X.shape(1)),
                          h.data(), tied.ties};
     const Prover& prover = kernels_named(simd).prover();
-    const Evidence found = unlocked([&] { return prove<T>(claim, threads, prover); });
-    nb::dict result;
-    result["level"] = found.level;
-    result["rounding"] = found.rounding;
-    result["relative"] = found.relative;
-    result["high"] = found.high;
-    result["minus_low"] = found.minus_low;
-    result["least_degree"] = found.least_degree;
-    result["greatest_degree"] = found.greatest_degree;
-    result["least_exit"] = found.least_exit;
-    result["greatest_exit"] = found.greatest_exit;
-    result["n_nodes"] = found.n_nodes;
-    result["stray"] = found.stray;
-    return result;
+    return unlocked([&] { return prove<T>(claim, threads, prover); });
 }
 
 // --- judging --------------------------------------------------------------------------------------
@@ -384,32 +371,45 @@ Rule rule_of(std::size_t n_nodes, std::size_t n_classes, const Array<const std::
     return rule;
 }
 
-// The verdict's arrays are (codes, margins, certified, tied), or None if only the excess is wanted.
-template <class T>
-double judge_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
-                 const Array<const double>& node, const Matrix<const double>& classes,
-                 double mean_error, double tol, const nb::object& arrays, int threads) {
-    const std::size_t n = temperatures.shape(0), K = temperatures.shape(1);
-    Rule rule = rule_of(n, K, seeds, node);
-    require(classes.shape(0) == 7 && classes.shape(1) == K && K > 0, "seven numbers per class");
-    const double** const rows[] = {&rule.column, &rule.span,   &rule.shift, &rule.scale,
-                                   &rule.slope,  &rule.growth, &rule.offset};
-    for (std::size_t r = 0; r < 7; ++r) *rows[r] = classes.data() + r * K;
-    rule.mean_error = mean_error;
-    rule.tol = tol;
-    Verdict verdict{};
-    if (!arrays.is_none()) {
-        const auto given = nb::cast<nb::tuple>(arrays);
-        require(given.size() == 4, "four arrays");
-        const auto codes = nb::cast<Array<std::int64_t>>(given[0]);
-        const auto margins = nb::cast<Array<double>>(given[1]);
-        const auto certified = nb::cast<Array<std::uint8_t>>(given[2]);
-        const auto tied = nb::cast<Array<std::uint8_t>>(given[3]);
+// Where a verdict goes, an entry per node.
+struct BoundVerdict {
+    Array<std::int64_t> codes;
+    Array<double> margins;
+    Array<std::uint8_t> certified, tied;
+
+    Verdict view(std::size_t n) const {
         require(codes.shape(0) == n && margins.shape(0) == n && certified.shape(0) == n &&
                     tied.shape(0) == n,
                 "one entry per node");
-        verdict = {codes.data(), margins.data(), certified.data(), tied.data()};
+        return {codes.data(), margins.data(), certified.data(), tied.data()};
     }
+};
+
+// Without a verdict, only the excess is wanted.
+template <class T>
+double judge_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
+                 const Array<const double>& node, const Array<const double>& column,
+                 const Array<const double>& span, const Array<const double>& shift,
+                 const Array<const double>& scale, const Array<const double>& slope,
+                 const Array<const double>& growth, const Array<const double>& offset,
+                 double mean_error, double tol, const BoundVerdict* into, int threads) {
+    const std::size_t n = temperatures.shape(0), K = temperatures.shape(1);
+    Rule rule = rule_of(n, K, seeds, node);
+    require(K > 0, "at least one class");
+    const auto of_class = [&](const Array<const double>& numbers) {
+        require(numbers.shape(0) == K, "one number per class");
+        return numbers.data();
+    };
+    rule.column = of_class(column);
+    rule.span = of_class(span);
+    rule.shift = of_class(shift);
+    rule.scale = of_class(scale);
+    rule.slope = of_class(slope);
+    rule.growth = of_class(growth);
+    rule.offset = of_class(offset);
+    rule.mean_error = mean_error;
+    rule.tol = tol;
+    const Verdict verdict = into ? into->view(n) : Verdict{};
     return unlocked([&] { return judge<T>(rule, temperatures.data(), verdict, threads); });
 }
 
@@ -442,8 +442,9 @@ void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
              "h"_a.none() = nb::none());
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
           "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a);
-    m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "classes"_a,
-          "mean_error"_a, "tol"_a, "arrays"_a.none(), "threads"_a);
+    m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
+          "column"_a, "span"_a, "shift"_a, "scale"_a, "slope"_a, "growth"_a, "offset"_a,
+          "mean_error"_a, "tol"_a, "into"_a.none(), "threads"_a);
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
 }
 
@@ -496,6 +497,22 @@ NB_MODULE(_core, m) {
         .def("texts", &texts_of)
         .def("__len__", &Names::count);
 
+    nb::class_<Evidence>(m, "Evidence")
+        .def_ro("level", &Evidence::level)
+        .def_ro("rounding", &Evidence::rounding)
+        .def_ro("relative", &Evidence::relative)
+        .def_ro("high", &Evidence::high)
+        .def_ro("minus_low", &Evidence::minus_low)
+        .def_ro("least_degree", &Evidence::least_degree)
+        .def_ro("greatest_degree", &Evidence::greatest_degree)
+        .def_ro("least_exit", &Evidence::least_exit)
+        .def_ro("greatest_exit", &Evidence::greatest_exit)
+        .def_ro("n_nodes", &Evidence::n_nodes)
+        .def_ro("stray", &Evidence::stray);
+    nb::class_<BoundVerdict>(m, "Verdict")
+        .def(nb::init<Array<std::int64_t>, Array<double>, Array<std::uint8_t>,
+                      Array<std::uint8_t>>(),
+             nb::kw_only(), "codes"_a, "margins"_a, "certified"_a, "tied"_a);
     nb::class_<BoundProblem> problem(m, "Problem");
     problem
         .def(nb::init<Array<const std::int64_t>, Array<const std::int32_t>, nb::object,

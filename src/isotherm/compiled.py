@@ -9,20 +9,20 @@ from __future__ import annotations
 import importlib
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from isotherm.errors import ParameterError
 
-
-def _load() -> Any:
-    """The compiled module; None if isotherm was installed without a compiler."""
+if TYPE_CHECKING:
+    from isotherm import _core as core  # as if it were always there; _core.pyi is generated
+else:
     try:
-        return importlib.import_module("isotherm._core")
-    except ImportError:
-        return None
+        core = importlib.import_module("isotherm._core")
+    except ImportError:  # installed without a compiler
+        core = None
 
+__all__ = ["MOST_NODES", "MOST_THREADS", "core", "n_threads"]
 
-core = _load()
 MOST_NODES = 2**31 - 2  # the core numbers nodes by 32 bits
 MOST_THREADS = 1024
 

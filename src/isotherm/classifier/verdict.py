@@ -155,20 +155,35 @@ def _judge_all(
             _judge_rows(T, seed_codes, slice(first, first + ROWS), rule, arrays)
             for first in range(0, len(T), ROWS)
         )
-    bound, errors = rule.certificate, rule.errors
-    per_class = [bound.columns, bound.spans, rule.shift, rule.scale]
-    per_class += [errors.slope, errors.growth, errors.offset]
-    excess: float = core.judge(
+    bound, errors, into = rule.certificate, rule.errors, None
+
+    def of_class(numbers: NDArray[Any]) -> NDArray[np.float64]:
+        return np.ascontiguousarray(np.broadcast_to(numbers, T.shape[1:]), dtype=np.float64)
+
+    if arrays is not None:
+        codes, margins, certified, tied = arrays
+        into = core.Verdict(
+            codes=codes,
+            margins=margins,
+            certified=certified.view(np.uint8),
+            tied=tied.view(np.uint8),
+        )
+    return core.judge(
         np.ascontiguousarray(T),
-        seed_codes,
-        bound.nodes,
-        np.array(per_class, dtype=np.float64),
-        rule.mean_error,
-        rule.tol,
-        arrays and (*arrays[:2], arrays[2].view(np.uint8), arrays[3].view(np.uint8)),
-        n_threads(),
+        seeds=seed_codes,
+        node=bound.nodes,
+        column=of_class(bound.columns),
+        span=of_class(bound.spans),
+        shift=of_class(rule.shift),
+        scale=of_class(rule.scale),
+        slope=of_class(errors.slope),
+        growth=of_class(errors.growth),
+        offset=of_class(errors.offset),
+        mean_error=rule.mean_error,
+        tol=rule.tol,
+        into=into,
+        threads=n_threads(),
     )
-    return excess
 
 
 def _judge_rows(

@@ -133,9 +133,10 @@ def rows_from_edges(
     """
     if core is not None and n_nodes <= MOST_NODES:
         both = np.int32 if source.dtype == target.dtype == np.int32 else np.int64
-        ends = [np.ascontiguousarray(end, dtype=both) for end in (source, target)]
+        first: NDArray[np.int64] = np.ascontiguousarray(source, dtype=both)
+        second: NDArray[np.int64] = np.ascontiguousarray(target, dtype=both)
         given = None if weights is None else np.ascontiguousarray(weights)
-        start, found, sums = core.from_edges(n_nodes, *ends, given, n_threads())
+        start, found, sums = core.from_edges(n_nodes, first, second, given, n_threads())
         return Rows(start, found, None if sums is None or (sums == 1).all() else sums)
     # Duplicates are added up in one triangle and then mirrored, so that rounding cannot make
     # the two halves differ.

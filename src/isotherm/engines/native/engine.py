@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class NativeOperator(ReferenceOperator):
         self.threads = threads
         self.simd = simd
 
-    def prepared(self, *, peeling: bool = True) -> Any:
+    def prepared(self, *, peeling: bool = True) -> core.Problem:
         """The matrix as the core sees it; `peeling` takes hanging trees off."""
         rows, problem = self.problem.graph.rows, self.problem
         return core.Problem(

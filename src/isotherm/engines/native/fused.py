@@ -86,7 +86,7 @@ class FusedConjugateGradient:
         self.core = operator.prepared()
         graph = operator.problem.graph
         self.too_many = FACTOR_COST[0] + FACTOR_COST[1] * len(graph.rows.ends) / graph.n_nodes
-        self.factor: Any = None
+        self.factor: core.Factor | None = None
         self.exits = ExitTimes(np.zeros(graph.n_nodes))
 
     def start(self, problem: DirichletProblem, tol: float, warm: Warm | None) -> NDArray[Any]:
@@ -103,8 +103,8 @@ class FusedConjugateGradient:
         self.scale = np.where(np.isfinite(span) & (span > 0), span, max(1.0, exits.longest))
         self.blocks = blocks_of(problem.n_columns, one_hot=problem.one_hot, exits=not exits.done)
         self.steps_left = dict.fromkeys(self.blocks, self.max_iter)
-        self.descents: dict[Block, Any] = {}
-        self.sources: Any = None
+        self.descents: dict[Block, core.Descent] = {}
+        self.sources: core.Sources | None = None
         if problem.pull is not None:
             nodes, rows = problem.pull
             rows = np.ascontiguousarray(rows, dtype=np.float64)
@@ -170,7 +170,7 @@ class FusedConjugateGradient:
         """
         return STALLED if self.factor is not None else STALLED + 2 * self.problem.n_free
 
-    def _descent(self, block: Block) -> Any:
+    def _descent(self, block: Block) -> core.Descent:
         if block not in self.descents:
             descent = core.Descent(
                 self.core, block.columns, block.exits, block.hidden, self.sources, block.first

@@ -42,13 +42,13 @@ def native_imbalance(
         simd or core.instruction_sets()[0],
     )
     return Imbalance(
-        level=np.array(found["level"]),
-        rounding=np.array(found["rounding"]),
-        relative=np.array(found["relative"]),
-        low=-np.array(found["minus_low"]),
-        high=np.array(found["high"]),
-        degrees=(found["least_degree"], found["greatest_degree"]),
-        exits=(found["least_exit"], found["greatest_exit"]),
-        n_nodes=found["n_nodes"],
-        stray=found["stray"],
+        level=np.array(found.level),
+        rounding=np.array(found.rounding),
+        relative=np.array(found.relative),
+        low=-np.array(found.minus_low),
+        high=np.array(found.high),
+        degrees=(found.least_degree, found.greatest_degree),
+        exits=(found.least_exit, found.greatest_exit),
+        n_nodes=found.n_nodes,
+        stray=found.stray,
     )
