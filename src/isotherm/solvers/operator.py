@@ -134,6 +134,8 @@ def root_measures(problem: DirichletProblem, tol: float) -> bool:
     more: not with degrees of very different sizes, nor close to the limits of float64.
     """
     least, most = problem.degree_range
+    if not least > 0:  # a tie too weak for float64, and no edge
+        return False
     terms = problem.graph.rows.longest + 8
     rounding = 4 * UNIT_ROUNDOFF * terms * np.sqrt(most / min(least, 1e300))
     return bool(most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol)
