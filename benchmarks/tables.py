@@ -99,6 +99,16 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "all else": lambda row: f"{row['rest']:.0%}",
         },
     ),
+    "an_update_costs_one_column": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"],
+            "fit": lambda row: f"{row['fit_s']:.2f} s",
+            "update": lambda row: f"{row['update_s']:.2f} s",
+            "ratio": lambda row: f"{row['ratio']:.2f}",
+            "steps": lambda row: f"{row['fit_steps']} / {row['update_steps']}",
+        },
+    ),
     "a_refit_starts_warm": (
         bool,  # all
         {
@@ -237,8 +247,8 @@ def table(name: str) -> str:
 def filled(page: str) -> str:
     """The page with all its tables made anew."""
     return re.sub(
-        r"(<!-- table: (\w+) -->\n).*?(\n<!-- end -->)",
-        lambda found: found[1] + table(found[2]) + found[3],
+        r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)",
+        lambda found: f"{found[1]}{table(found[2])}\n{found[3]}",
         page,
         flags=re.DOTALL,
     )

@@ -8,7 +8,7 @@ it cheap to compare several and possible to bound the error of each.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Rule = Callable[["Means"], tuple[NDArray[Any], NDArray[Any]]]
+    Rule = Callable[["Means"], tuple[NDArray[np.floating], NDArray[np.floating]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,39 +35,39 @@ class Means:
     seed_share : share of the class among the seeds
     """
 
-    all: NDArray[Any]
-    free: NDArray[Any]
-    seed_share: NDArray[Any]
+    all: NDArray[np.floating]
+    free: NDArray[np.floating]
+    seed_share: NDArray[np.floating]
 
 
-def plain(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+def plain(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """Temperatures as they are (Zhu, Ghahramani and Lafferty 2003)."""
     return 0 * means.all, 0 * means.all + 1
 
 
-def centered(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+def centered(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """The paper's: minus the mean over all nodes (line 9 of Algorithm 1)."""
     return means.all, 0 * means.all + 1
 
 
-def partial(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+def partial(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """Minus the mean over free nodes only; not consistent for three classes or more."""
     return means.free, 0 * means.all + 1
 
 
-def mass(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+def mass(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """Class mass normalisation (Zhu et al.): free mass scaled to the class's seed share."""
     share = means.seed_share
     return 0 * means.all, means.free / np.where(share == 0, 1, share)
 
 
-def standard(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+def standard(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """Centred, then divided by √(m (1 − m)), m the mean temperature."""
     m = np.asarray(means.all, dtype=np.float64)
     return m, np.sqrt(np.clip(m * (1 - m), 0.0, None))
 
 
-def ratio(means: Means) -> tuple[NDArray[Any], NDArray[Any]]:
+def ratio(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """Divided by the mean temperature."""
     return 0 * means.all, means.all
 
@@ -90,7 +90,9 @@ def choose_decision(decision: str) -> Rule:
     return DECISIONS[decision]
 
 
-def scores(temperatures: NDArray[Any], means: Means, decision: str = "centered") -> NDArray[Any]:
+def scores(
+    temperatures: NDArray[np.floating], means: Means, decision: str = "centered"
+) -> NDArray[np.floating]:
     """Scores of the classes at each node.
 
     Parameters
@@ -121,13 +123,15 @@ def scores(temperatures: NDArray[Any], means: Means, decision: str = "centered")
     return np.asarray((temperatures - shift) / scale)
 
 
-def shift_and_scale(means: Means, decision: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def shift_and_scale(
+    means: Means, decision: str
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """What a decision does to each class; the scale is never 0."""
     shift, scale = choose_decision(decision)(means)
     return shift, np.where(scale == 0, 1, scale)
 
 
-def winners(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+def winners(scores: NDArray[np.floating]) -> NDArray[np.intp]:
     """The class with the highest score at each node (line 12 of Algorithm 1); −1 if it has none."""
     has = ~np.isnan(scores[:, 0])
     return np.where(has, np.nan_to_num(scores).argmax(axis=1), UNKNOWN)

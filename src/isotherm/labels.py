@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNKNOWN = -1
 
 
-def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
     """Class number of each node, −1 where unknown, and the classes.
 
     Parameters
@@ -63,7 +63,7 @@ def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[
     return codes, classes
 
 
-def locate(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def locate(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
     """Positions of the nodes that `labels` speaks of, and what it says of each."""
     by_node = as_mapping(labels, graph)
     if by_node is not None:
@@ -81,7 +81,7 @@ def locate(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[Any]]:
     return np.arange(graph.n_nodes), given
 
 
-def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]] | None:
+def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[np.generic], NDArray[np.generic]] | None:
     """Nodes and labels of a mapping or pandas Series; None for a plain array.
 
     A Series names nodes by its index. On a graph without names (a matrix) scikit-learn's habit
@@ -104,7 +104,7 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]] |
     return index, as_column(labels, "labels")
 
 
-def number_classes(given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def number_classes(given: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
     """Number the labels found; unknown ones get −1."""
     if given.dtype.kind in "iufUSbmM":
         is_known = given == given  # not NaN, not NaT
@@ -138,7 +138,7 @@ def _is_unknown(label: object) -> bool:
     return is_missing(label) or (is_number and bool(label == UNKNOWN))
 
 
-def decode_labels(codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[Any]:
+def decode_labels(codes: NDArray[np.intp], classes: NDArray[np.generic]) -> NDArray[np.generic]:
     """Labels of class numbers; where there is none: −1, NaN, NaT or None, as the type allows.
 
     Examples

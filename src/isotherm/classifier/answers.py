@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class Answering(Trusted):
     """A classifier that answers once it is fitted."""
 
-    _labels: NDArray[Any] | None
+    _labels: NDArray[np.generic] | None
 
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.
 
     @property
-    def labels_(self) -> NDArray[Any]:
+    def labels_(self) -> NDArray[np.generic]:
         """Labels of all nodes, shape (n,)."""
         check_is_fitted(self, "temperatures_")
         if self._labels is None:
@@ -43,7 +43,7 @@ class Answering(Trusted):
         check_is_fitted(self, "temperatures_")
         return np.array(STATUS)[self._status]
 
-    def predict(self, rows: Any = None) -> NDArray[Any]:
+    def predict(self, rows: Any = None) -> NDArray[np.generic]:
         """Labels of the fitted nodes, or of new ones.
 
         Parameters

@@ -116,8 +116,8 @@ class DirichletClassifier(ClassifierMixin, Answering):
 
     STATUS = STATUS  # what `codes` numbers
 
-    classes_: NDArray[Any]
-    mean_temperatures_: NDArray[np.float64]
+    classes_: NDArray[np.generic]
+    mean_temperatures_: NDArray[np.floating]
     margins_: NDArray[np.float64]
     certified_: NDArray[np.bool_]
     doubts_: list[str]
@@ -271,7 +271,7 @@ class DirichletClassifier(ClassifierMixin, Answering):
             self._session.solve(start=Warm.of(self.solution_))
         return self._session
 
-    def fit_predict(self, graph: Any, labels: Any, confidence: Any = None) -> NDArray[Any]:
+    def fit_predict(self, graph: Any, labels: Any, confidence: Any = None) -> NDArray[np.generic]:
         """Labels of all nodes; see `fit`."""
         return self.fit(graph, labels, confidence).predict()
 
@@ -289,7 +289,7 @@ class DirichletClassifier(ClassifierMixin, Answering):
             return None
         decision = self.selection_.decision
 
-        def unsettled(X: NDArray[Any], certificate: Certificate) -> float:
+        def unsettled(X: NDArray[np.floating], certificate: Certificate) -> float:
             T = self._with_unreached(X, np.isnan(X[:, 0]))
             codes = seeds.held_codes(len(X))  # made when needed: room is short during a solve
             return excess(
@@ -317,7 +317,7 @@ class DirichletClassifier(ClassifierMixin, Answering):
         )
         self._keep(verdict, known)
 
-    def _warm(self, graph: Graph, classes: NDArray[Any]) -> Warm | None:
+    def _warm(self, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
         """The last temperatures of each class; 0 of one that is new."""
         previous = self._previous(graph)
         if previous is None:
@@ -335,7 +335,7 @@ class DirichletClassifier(ClassifierMixin, Answering):
         self.certified_ = verdict.certified
         few = np.min_scalar_type(-len(self.classes_) - 1)  # enough for −1 … K − 1
         self._codes = verdict.codes.astype(few)
-        self._labels: NDArray[Any] | None = None
+        self._labels: NDArray[np.generic] | None = None
         self._calibrated = None
         self._status = np.full(len(seed_codes), STATUS.index(PREDICTED), dtype=np.int8)
         self._status[verdict.tied] = STATUS.index(TIE)

@@ -51,7 +51,7 @@ class DirichletEstimator(BaseEstimator):
     unreached: str
     warm_start: bool
 
-    temperatures_: NDArray[np.floating[Any]]
+    temperatures_: NDArray[np.floating]
     solution_: Solution
     problem_: DirichletProblem
     n_iter_: int
@@ -68,7 +68,7 @@ class DirichletEstimator(BaseEstimator):
         return tags
 
     @property
-    def names_(self) -> NDArray[Any]:
+    def names_(self) -> NDArray[np.generic]:
         """Node ids, shape (n,)."""
         check_is_fitted(self, "temperatures_")
         return self._nodes.ids
@@ -146,8 +146,8 @@ class DirichletEstimator(BaseEstimator):
             raise
 
     def _with_unreached(
-        self, T: NDArray[Any], unreached: NDArray[np.bool_]
-    ) -> NDArray[np.floating[Any]]:
+        self, T: NDArray[np.floating], unreached: NDArray[np.bool_]
+    ) -> NDArray[np.floating]:
         """Temperatures with the rule for unreached nodes applied: NaN or zero."""
         if self.unreached == "abstain" or not unreached.any():
             return T
@@ -175,7 +175,7 @@ class DirichletEstimator(BaseEstimator):
         T[new] = (around @ T) / np.where(weights > 0, weights, 1.0)[:, np.newaxis]
         return Warm(T)
 
-    def _extend(self, rows: Any, of: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    def _extend(self, rows: Any, of: NDArray[np.floating] | None = None) -> NDArray[np.float64]:
         """Temperatures of new nodes, or what else is `of` nodes: equation (2), fitted ones held.
 
         Fitted nodes without a temperature are not looked at: joined to the rest by the new

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
 
     # Positions of the seeds, whether each has each label, the labels.
-    _Seeds = tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[Any]]
+    _Seeds = tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.generic]]
 
 
 def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
@@ -85,7 +85,8 @@ def _from_indicator(labels: Any, graph: Graph) -> _Seeds:
     known, has = read_indicator(labels)
     if has.shape[1] == 0:
         raise LabelError("no label: the indicator has no column")
-    positions, classes = np.arange(len(has)), np.arange(has.shape[1])
+    positions = np.arange(len(has))
+    classes: NDArray[np.generic] = np.arange(has.shape[1])
     by_node = None
     if hasattr(labels, "iloc"):  # a pandas DataFrame names its rows and columns
         classes = as_column(labels.columns, "columns")

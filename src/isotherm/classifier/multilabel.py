@@ -91,7 +91,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
     True
     """
 
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     indicator_: NDArray[np.bool_]
     mean_temperatures_: NDArray[np.float64]
     certified_: NDArray[np.bool_]
@@ -194,7 +194,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         self.mean_temperatures_ = means[1, 0]
 
     @property
-    def labels_(self) -> NDArray[Any]:
+    def labels_(self) -> NDArray[np.generic]:
         """Labels of all nodes as tuples, shape (n,); None where no heat reaches."""
         check_is_fitted(self, "temperatures_")
         names = self.classes_.tolist()

@@ -118,12 +118,12 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
         self.status_ = np.select([is_seed, solution.unreached], [SEED, NO_HEAT], PREDICTED)
         return self
 
-    def predict(self, rows: Any = None) -> NDArray[np.floating[Any]]:
+    def predict(self, rows: Any = None) -> NDArray[np.floating]:
         """Values of the fitted nodes, or of new ones; see `DirichletClassifier.predict`."""
         check_is_fitted(self, "temperatures_")
         return self.temperatures_.copy() if rows is None else self._extend(rows)[:, 0]
 
-    def fit_predict(self, graph: Any, values: Any) -> NDArray[np.floating[Any]]:
+    def fit_predict(self, graph: Any, values: Any) -> NDArray[np.floating]:
         """Values of all nodes; see `fit`."""
         return self.fit(graph, values).predict()
 

@@ -38,7 +38,7 @@ class Sampled(DirichletEstimator):
 
     decision: str
     leak: Any
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     seeds_: Seeds
     _decision: str
     _sample: LeftOut | None

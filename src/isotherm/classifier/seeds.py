@@ -51,9 +51,9 @@ class Seeds(NamedTuple):
 
     nodes: NDArray[np.intp]
     codes: NDArray[np.intp]
-    values: NDArray[Any]
+    values: NDArray[np.floating]
     confidence: NDArray[np.float64] | None
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
 
     @property
     def n_held(self) -> int:
@@ -166,7 +166,9 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
                  classes)  # fmt: skip
 
 
-def _known(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
+def _known(
+    labels: Any, graph: Graph
+) -> tuple[NDArray[np.intp], NDArray[np.floating], NDArray[np.generic]]:
     """Nodes, the distribution over the classes of each, and the classes."""
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] > 1:
         if len(labels) != graph.n_nodes:
@@ -193,8 +195,8 @@ def _has_distributions(labels: Any) -> bool:
 
 
 def _distributions(
-    positions: NDArray[np.intp], given: NDArray[Any], graph: Graph
-) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
+    positions: NDArray[np.intp], given: NDArray[np.generic], graph: Graph
+) -> tuple[NDArray[np.intp], NDArray[np.floating], NDArray[np.generic]]:
     """From labels of which some are mappings {label: share}."""
     nodes, rows = np.unique(positions, return_inverse=True)
     entries: list[tuple[int, Any, Any]] = []
@@ -215,8 +217,8 @@ def _distributions(
 
 
 def _shares(
-    nodes: NDArray[np.intp], Y: NDArray[np.float64], classes: NDArray[Any], graph: Graph
-) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
+    nodes: NDArray[np.intp], Y: NDArray[np.float64], classes: NDArray[np.generic], graph: Graph
+) -> tuple[NDArray[np.intp], NDArray[np.floating], NDArray[np.generic]]:
     """Rows that sum to 1; those of zeros say nothing, and a class that nobody has is none."""
     some = (Y != 0).any(axis=1)
     nodes, Y = nodes[some], Y[some]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -38,7 +38,7 @@ LOOKED_AT = 100_000  # free nodes, to compare what decisions make of them
 class Trusted(Sampled):
     """What a classifier can tell once it is fitted."""
 
-    _codes: NDArray[np.signedinteger[Any]]
+    _codes: NDArray[np.signedinteger]
 
     def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
         """What each seed would get if it were free: an honest score without further labels.

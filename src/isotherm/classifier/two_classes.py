@@ -8,7 +8,7 @@ a label and of those with it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
 
 
-def rest(T: NDArray[Any], heat: NDArray[np.float64]) -> NDArray[np.float64]:
+def rest(T: NDArray[np.floating], heat: NDArray[np.floating]) -> NDArray[np.float64]:
     """The heat that is not the label's, never below 0."""
     return np.asarray(np.maximum(heat - T, 0.0))
 
 
 def leads(
-    T: NDArray[Any], heat: NDArray[np.float64], means: tuple[Means, Means], decision: str
+    T: NDArray[np.floating], heat: NDArray[np.floating], means: tuple[Means, Means], decision: str
 ) -> NDArray[np.float64]:
     """Score of having each label minus that of not having it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Verdict:
 
 
 def judge(
-    temperatures: NDArray[Any],
+    temperatures: NDArray[np.floating],
     certificate: Certificate,
     seed_codes: NDArray[np.intp],
     *,
@@ -91,7 +91,7 @@ def judge(
 
 
 def excess(
-    temperatures: NDArray[Any],
+    temperatures: NDArray[np.floating],
     certificate: Certificate,
     seed_codes: NDArray[np.intp],
     *,
@@ -120,7 +120,7 @@ def excess(
 
 
 def _rule(
-    T: NDArray[Any],
+    T: NDArray[np.floating],
     certificate: Certificate,
     seed_codes: NDArray[np.intp],
     decision: str,
@@ -139,15 +139,15 @@ class _Rule:
     """What all nodes are judged by."""
 
     certificate: Certificate
-    shift: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    shift: NDArray[np.floating]
+    scale: NDArray[np.floating]
     errors: ScoreErrors
     mean_error: float
     tol: float
 
 
 def _judge_all(
-    T: NDArray[Any], seed_codes: NDArray[np.intp], rule: _Rule, arrays: _Arrays | None
+    T: NDArray[np.floating], seed_codes: NDArray[np.intp], rule: _Rule, arrays: _Arrays | None
 ) -> float:
     """Fill in codes, margins, certified and tied, if given; return the excess."""
     if core is None:
@@ -157,7 +157,7 @@ def _judge_all(
         )
     bound, errors, into = rule.certificate, rule.errors, None
 
-    def of_class(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    def of_class(numbers: NDArray[np.floating]) -> NDArray[np.float64]:
         return np.ascontiguousarray(np.broadcast_to(numbers, T.shape[1:]), dtype=np.float64)
 
     if arrays is not None:
@@ -187,7 +187,7 @@ def _judge_all(
 
 
 def _judge_rows(
-    all_T: NDArray[Any],
+    all_T: NDArray[np.floating],
     seed_codes: NDArray[np.intp],
     some: slice,
     rule: _Rule,
@@ -231,7 +231,7 @@ def _judge_rows(
 
 
 def mean_temperatures(
-    temperatures: NDArray[Any],
+    temperatures: NDArray[np.floating],
     certificate: Certificate,
     seed_codes: NDArray[np.intp],
     shares: NDArray[np.float64] | None = None,
@@ -257,7 +257,7 @@ def mean_temperatures(
 
 
 def sum_up(
-    temperatures: NDArray[Any], nodes: NDArray[np.float64], seed_codes: NDArray[np.intp]
+    temperatures: NDArray[np.floating], nodes: NDArray[np.float64], seed_codes: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Sums over all nodes and over the free ones, of those that have a temperature.
 

@@ -76,7 +76,7 @@ def check_leak(leak: Any) -> float:
 
 
 def as_values(
-    values: NDArray[Any], n_seeds: int, *, none_allowed: bool = False
+    values: NDArray[np.floating], n_seeds: int, *, none_allowed: bool = False
 ) -> NDArray[np.float64]:
     """What seeds are held at, shape (s, k), or raise LabelError."""
     try:

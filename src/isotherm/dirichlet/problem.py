@@ -77,7 +77,7 @@ class DirichletProblem:
         self,
         graph: Graph,
         boundary: NDArray[np.intp],
-        values: NDArray[Any],
+        values: NDArray[np.floating],
         *,
         leak: float = 0.0,
         ties: Ties | None = None,
@@ -94,7 +94,7 @@ class DirichletProblem:
         self.is_free = ~self.is_unreached
         self.is_free[self.boundary] = False
 
-    def with_values(self, values: NDArray[Any]) -> DirichletProblem:
+    def with_values(self, values: NDArray[np.floating]) -> DirichletProblem:
         """The same nodes held at, and tied to, other temperatures; in the order of `seeds`."""
         other = self._without("bounds", "one_hot", "sources", "is_heated")
         rows = as_values(values, self.n_seeds)
@@ -133,12 +133,12 @@ class DirichletProblem:
         return self.with_boundary(self.boundary[held], self.values[held], ties)
 
     def with_boundary(
-        self, boundary: NDArray[np.intp], values: NDArray[Any], ties: Ties | None = None
+        self, boundary: NDArray[np.intp], values: NDArray[np.floating], ties: Ties | None = None
     ) -> DirichletProblem:
         """The same graph and leak with other nodes held and tied."""
         return DirichletProblem(self.graph, boundary, values, leak=self.leak, ties=ties)
 
-    def holding(self, nodes: NDArray[np.intp], values: NDArray[Any]) -> DirichletProblem:
+    def holding(self, nodes: NDArray[np.intp], values: NDArray[np.floating]) -> DirichletProblem:
         """The same with further nodes held."""
         boundary, both = np.append(self.boundary, nodes), np.vstack([self.values, values])
         ties = self.ties
@@ -300,15 +300,15 @@ class DirichletProblem:
     # --- arrays over all nodes ----------------------------------------------------------------
 
     def start(
-        self, dtype: Any = np.float64, warm: NDArray[Any] | None = None
-    ) -> NDArray[np.floating[Any]]:
+        self, dtype: Any = np.float64, warm: NDArray[np.floating] | None = None
+    ) -> NDArray[np.floating]:
         """Temperatures to start from, of shape (n, k).
 
         The boundary's at the boundary and NaN at unreached nodes, for good; at free nodes 0, or
         those of `warm` where it has any.
         """
         shape = (self.graph.n_nodes, self.n_columns)
-        X: NDArray[np.floating[Any]]
+        X: NDArray[np.floating]
         if warm is None:
             X = np.zeros(shape, dtype)
         else:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -124,7 +124,7 @@ class Changes:
     def _with_columns(self, columns: Sequence[int]) -> Changes:
         """The same with some of the columns, or others, in another order; −1: one of zeros."""
 
-        def picked(rows: NDArray[Any]) -> NDArray[Any]:
+        def picked(rows: NDArray[np.floating]) -> NDArray[np.floating]:
             wider = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
             return np.ascontiguousarray(wider[:, columns])
 

@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -171,7 +171,7 @@ class HostSession:
 
     def columns(
         self, asked: DirichletProblem, tol: float, progress: Progress | None = None
-    ) -> tuple[NDArray[Any], int]:
+    ) -> tuple[NDArray[np.floating], int]:
         """Temperatures without a proof, of another problem with the same matrix; and steps."""
         tried = []
         for solver in self._chosen():

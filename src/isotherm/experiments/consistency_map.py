@@ -7,7 +7,7 @@ partial centering (`COUNTEREXAMPLE`), which lies on the map.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def blocks_at(
     return sizes, seeds
 
 
-def wrong_blocks(decision: str, blocks: int) -> NDArray[Any]:
+def wrong_blocks(decision: str, blocks: int) -> NDArray[np.float64]:
     """Number of blocks whose free nodes get a wrong label, at each point.
 
     Returns
@@ -63,7 +63,7 @@ def wrong_blocks(decision: str, blocks: int) -> NDArray[Any]:
     return found
 
 
-def maps() -> dict[int, dict[str, NDArray[Any]]]:
+def maps() -> dict[int, dict[str, NDArray[np.float64]]]:
     """All maps, by the number of blocks and the decision."""
     return {
         blocks: {decision: wrong_blocks(decision, blocks) for decision in DECISIONS}

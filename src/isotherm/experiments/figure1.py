@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,10 +34,10 @@ class Picture:
     """
 
     graph: Graph
-    truth: NDArray[Any]
+    truth: NDArray[np.generic]
     seeds: tuple[int, ...]
     temperatures: NDArray[np.float64]
-    labels: NDArray[Any]
+    labels: NDArray[np.generic]
 
 
 def picture() -> Picture:

@@ -92,7 +92,7 @@ def predictions(
     codes = np.full(len(labels), UNKNOWN, dtype=np.intp)
     codes[seeds] = np.searchsorted(classes, labels[seeds])
     for rule in rules:
-        T: NDArray[Any] = solution.temperatures
+        T: NDArray[np.floating] = solution.temperatures
         if rule == "zero":
             T = np.where(solution.unreached[:, np.newaxis], 0.0, T)
         for decision in decisions:

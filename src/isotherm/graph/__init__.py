@@ -235,7 +235,7 @@ class Graph:
         return self.rows.matrix()
 
     @property
-    def names(self) -> NDArray[Any]:
+    def names(self) -> NDArray[np.generic]:
         """The id of each node, array of shape (n,)."""
         return self._nodes.ids
 

@@ -63,7 +63,7 @@ class NodeIndex:
         return pa.array([str(node) for node in self.ids.tolist()], pa.large_string())
 
     @cached_property
-    def ids(self) -> NDArray[Any]:
+    def ids(self) -> NDArray[np.generic]:
         """The ids as an array of shape (n,)."""
         if self.texts is not None:
             return np.asarray(self.texts.to_numpy(zero_copy_only=False), dtype=object)
@@ -87,7 +87,7 @@ class NodeIndex:
             raise self._unknown(column[found < 0].tolist(), len(column))
         return found
 
-    def find(self, column: NDArray[Any]) -> NDArray[np.intp]:
+    def find(self, column: NDArray[np.generic]) -> NDArray[np.intp]:
         """Positions of the given ids, −1 for those that are not nodes of the graph.
 
         Raises
@@ -96,8 +96,8 @@ class NodeIndex:
             If some could not be the id of a node.
         """
         if isinstance(self._ids, int) and column.dtype.kind in "iu":
-            known = (column >= 0) & (column < len(self))
-            return np.where(known, column, -1).astype(np.intp)
+            numbers = column.astype(np.intp, copy=False)
+            return np.where((numbers >= 0) & (numbers < len(self)), numbers, -1)
         if self.texts is not None and all(type(node) is str for node in column.tolist()):
             return self._find_texts(column)
         position_of = self._position_of
@@ -106,7 +106,7 @@ class NodeIndex:
         except TypeError as error:
             raise UnknownNode(f"node ids must be hashable: {error}") from None
 
-    def _find_texts(self, column: NDArray[Any]) -> NDArray[np.intp]:
+    def _find_texts(self, column: NDArray[np.generic]) -> NDArray[np.intp]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -114,7 +114,7 @@ class NodeIndex:
         found = pc.fill_null(pc.index_in(wanted, value_set=self.texts), -1)
         return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.intp)
 
-    def numbers(self, columns: Sequence[NDArray[Any]]) -> bool:
+    def numbers(self, columns: Sequence[NDArray[np.generic]]) -> bool:
         """Whether the ids are 0 … n − 1 and all in these columns are among them."""
         return isinstance(self._ids, int) and all(
             column.dtype.kind in "iu"
@@ -131,7 +131,7 @@ class NodeIndex:
         )
 
 
-def as_column(values: Any, what: str) -> NDArray[Any]:
+def as_column(values: Any, what: str) -> NDArray[np.generic]:
     """One column of ids or labels as a 1-d array, its elements as they were given.
 
     Takes arrays, lists and the columns of pandas, polars and pyarrow. A list that mixes types
@@ -156,7 +156,7 @@ def as_column(values: Any, what: str) -> NDArray[Any]:
     return column
 
 
-def list_to_column(items: list[Any]) -> NDArray[Any]:
+def list_to_column(items: list[Any]) -> NDArray[np.generic]:
     """Numbers of one kind as an array of it, everything else as an array of objects."""
     types = {type(item) for item in items}
     if types and all(issubclass(kind, int | float | np.number | np.bool_) for kind in types):
@@ -170,8 +170,8 @@ def list_to_column(items: list[Any]) -> NDArray[Any]:
 
 
 def encode(
-    columns: Sequence[NDArray[Any]], nodes: NDArray[Any] | None = None
-) -> tuple[NodeIndex, list[NDArray[Any]]]:
+    columns: Sequence[NDArray[np.generic]], nodes: NDArray[np.generic] | None = None
+) -> tuple[NodeIndex, list[NDArray[np.generic]]]:
     """Number the ids found in `columns`; return the index and each column as positions.
 
     Columns that are positions already come back as they are, whatever type of integer.
@@ -205,19 +205,19 @@ def encode(
             raise _missing_id(int(np.flatnonzero(ids != ids)[0]), columns)
         found, codes = np.unique(ids, return_inverse=True)
     else:
-        found, codes = _encode_objects(ids, columns)
+        found, codes = _encode_objects(ids, columns)  # type: ignore[assignment]  # ids as well
     ends = np.cumsum([len(column) for column in columns])[:-1]
     return NodeIndex(found), np.split(codes.astype(np.intp, copy=False), ends)
 
 
-def _alike(columns: Sequence[NDArray[Any]]) -> bool:
+def _alike(columns: Sequence[NDArray[np.generic]]) -> bool:
     """Whether the columns can be joined without changing what the ids are."""
     kinds = {column.dtype.kind for column in columns}
     joined = np.result_type(*columns).kind if kinds <= set("iuf") else None
     return len(kinds) == 1 or joined in kinds
 
 
-def _given(nodes: NDArray[Any]) -> NodeIndex:
+def _given(nodes: NDArray[np.generic]) -> NodeIndex:
     if nodes.dtype.kind in "iu" and np.array_equal(nodes, np.arange(len(nodes))):
         return NodeIndex(len(nodes))
     index = NodeIndex(nodes)
@@ -231,8 +231,8 @@ def _given(nodes: NDArray[Any]) -> NodeIndex:
 
 
 def _encode_integers(
-    columns: Sequence[NDArray[Any]],
-) -> tuple[NodeIndex, list[NDArray[Any]]]:
+    columns: Sequence[NDArray[np.generic]],
+) -> tuple[NodeIndex, list[NDArray[np.generic]]]:
     """Number integer ids; in linear time where they lie close together."""
     total = sum(map(len, columns))
     if total == 0:
@@ -252,7 +252,7 @@ def _encode_integers(
     return NodeIndex(ids + ids.dtype.type(low)), [rank[_minus(c, low)] for c in columns]
 
 
-def _minus(column: NDArray[Any], low: int) -> NDArray[Any]:
+def _minus(column: NDArray[np.generic], low: int) -> NDArray[np.generic]:
     """Differences that fit an index, computed without overflow."""
     if low == 0:
         return column
@@ -261,8 +261,8 @@ def _minus(column: NDArray[Any], low: int) -> NDArray[Any]:
 
 
 def _encode_objects(
-    ids: NDArray[Any], columns: Sequence[NDArray[Any]]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    ids: NDArray[np.generic], columns: Sequence[NDArray[np.generic]]
+) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Number arbitrary hashable ids."""
     try:
         found, codes = number_objects(ids.tolist())
@@ -297,7 +297,7 @@ def number_objects(
     return ordered, rank[codes]
 
 
-def _missing_id(at: int, columns: Sequence[NDArray[Any]]) -> GraphError:
+def _missing_id(at: int, columns: Sequence[NDArray[np.generic]]) -> GraphError:
     return GraphError(f"edge {at % len(columns[0])} has a missing node id (None or NaN)")
 
 

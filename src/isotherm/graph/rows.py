@@ -70,7 +70,7 @@ class Rows:
         before = np.cumsum(counts) - counts
         return np.arange(counts.sum()) + np.repeat(first - before, counts), counts
 
-    def products(self, nodes: Iterable[int], X: NDArray[Any]) -> NDArray[np.float64]:
+    def products(self, nodes: Iterable[int], X: NDArray[np.generic]) -> NDArray[np.float64]:
         """Some rows of ``A X``, in float64; X has shape (n, k), or fewer rows: the others are 0."""
         found = []
         for i in nodes:
@@ -117,8 +117,8 @@ class Rows:
 
 def rows_from_edges(
     n_nodes: int,
-    source: NDArray[Any],
-    target: NDArray[Any],
+    source: NDArray[np.generic],
+    target: NDArray[np.generic],
     weights: NDArray[np.float64] | None,
 ) -> Rows:
     """Rows of the graph with these edges, each both ways; duplicates merge or add up.

@@ -81,7 +81,7 @@ class TextNumbers:
         return np.asarray(numbers[coded.indices.to_numpy()])
 
 
-def _buffers(column: pa.Array) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+def _buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Where each text starts, and the bytes."""
     import pyarrow as pa
 
@@ -89,7 +89,8 @@ def _buffers(column: pa.Array) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     _, offsets, data = column.buffers()
     if len(column) == 0:
         return np.zeros(1, dtype=wide), np.zeros(0, dtype=np.uint8)
-    start = np.frombuffer(offsets, dtype=wide)[column.offset : column.offset + len(column) + 1]
+    whole: NDArray[Any] = np.frombuffer(offsets, dtype=wide)
+    start = whole[column.offset : column.offset + len(column) + 1]
     empty = np.zeros(0, dtype=np.uint8)
     return start, empty if data is None else np.frombuffer(data, dtype=np.uint8)
 

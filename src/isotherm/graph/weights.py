@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def check_weights(weights: NDArray[Any]) -> None:
+def check_weights(weights: NDArray[np.generic]) -> None:
     """Raise GraphError unless all weights are real, finite and not negative."""
     if weights.dtype.kind not in "biuf":
         raise GraphError(f"weights must be real numbers, not of type {weights.dtype}")
     for fault, found in (
         ("NaN", weights != weights),
         ("infinite", np.isinf(weights)),
-        ("negative", weights < 0),
+        ("negative", np.less(weights, 0)),
     ):
         if found.any():
             first = int(np.flatnonzero(found)[0])

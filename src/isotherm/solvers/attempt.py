@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ NEAR = 4  # of the tolerance: so close to the end no look pays any more
 class Attempt(NamedTuple):
     """The best a solver could do."""
 
-    temperatures: NDArray[Any]
+    temperatures: NDArray[np.floating]
     certificate: Certificate
     steps: int
     met: bool  # the tolerance, or the purpose of `stop`
@@ -101,7 +101,7 @@ def attempt(
 class Iterated(NamedTuple):
     """What a solver has reached, without a proof."""
 
-    temperatures: NDArray[Any]
+    temperatures: NDArray[np.floating]
     likely: float  # error
     steps: int
 
@@ -124,7 +124,9 @@ def iterated(
             X = _with_more_digits(X, problem, likely)
 
 
-def _with_more_digits(X: NDArray[Any], problem: DirichletProblem, likely: float) -> NDArray[Any]:
+def _with_more_digits(
+    X: NDArray[np.floating], problem: DirichletProblem, likely: float
+) -> NDArray[np.floating]:
     X = X.astype(np.float64)
     if not math.isfinite(likely):  # weights so far apart left it at no numbers
         settle(X, problem)

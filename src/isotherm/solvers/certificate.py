@@ -18,7 +18,7 @@ it is the mean time a random walk takes to reach the boundary, with their roots 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class Certificate:
 
 
 def prove(
-    problem: DirichletProblem, X: NDArray[Any], h: NDArray[np.float64], found: Imbalance
+    problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64], found: Imbalance
 ) -> Certificate:
     """The proof above, or the weakest one where it does not apply.
 
@@ -122,7 +122,7 @@ def is_covered(problem: DirichletProblem) -> bool:
     return bool(largest <= COVERED[1] and a_denormal / 1 > 0)
 
 
-def is_as_given(problem: DirichletProblem, X: NDArray[Any], found: Imbalance) -> bool:
+def is_as_given(problem: DirichletProblem, X: NDArray[np.floating], found: Imbalance) -> bool:
     """Whether the boundary is held at its values, h is 0 off the free nodes, and all were seen."""
     held = bool((X[problem.boundary] == problem.values).all())
     return held and not found.stray and found.n_nodes == problem.n_free

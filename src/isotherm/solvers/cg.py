@@ -59,7 +59,7 @@ class PlainConjugateGradient(Relaxation):
         self.max_iter = max_iter
 
     def relax(
-        self, X: NDArray[np.float64], target: float, sources: Sources | None
+        self, X: NDArray[np.floating], target: float, sources: Sources | None
     ) -> Iterator[NDArray[np.float64]]:
         # The steps are numbered as in Saad, Iterative Methods for Sparse Linear Systems (2nd
         # ed.), Algorithm 9.1, with one α and one β per column. A column at its target (an empty

@@ -97,7 +97,7 @@ class BoundDirect(Relaxation):
         self.max_iter = max_iter
 
     def relax(
-        self, X: NDArray[np.float64], target: float, sources: Sources | None
+        self, X: NDArray[np.floating], target: float, sources: Sources | None
     ) -> Iterator[NDArray[np.float64]]:
         free = self.operator.problem.free
         R = self.operator.residual(X, sources)

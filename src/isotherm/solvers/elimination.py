@@ -56,7 +56,7 @@ class BoundElimination:
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self.problem = operator.problem
-        self.found: NDArray[np.float64] | None = None  # what was eliminated, once it is
+        self.found: NDArray[np.floating] | None = None  # what was eliminated, once it is
         # Weights are divided by a power of two so that no node's add up to more than 1: then
         # nothing overflows, and no product is larger than its factors.
         self.exponent = int(np.frexp(operator.problem.diagonal.max(initial=0.0))[1])
@@ -70,11 +70,11 @@ class BoundElimination:
         problem: DirichletProblem,
         tol: float,  # noqa: ARG002
         warm: Warm | None,  # noqa: ARG002
-    ) -> NDArray[Any]:
+    ) -> NDArray[np.floating]:
         self.problem, self.found = problem, None
         return problem.start()
 
-    def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:  # noqa: ARG002
+    def iterate(self, X: NDArray[np.floating], tol: float) -> Iterator[float]:  # noqa: ARG002
         problem = self.problem
         yield float(spans(problem).max())
         inner, outer = self.scaled(problem.inner.toarray()), problem.outer.copy()
@@ -93,10 +93,10 @@ class BoundElimination:
         self.found = X[problem.free]
         yield a_priori(self)[0].max(initial=0.0)
 
-    def guess(self, X: NDArray[np.float64]) -> Certificate:
+    def guess(self, X: NDArray[np.floating]) -> Certificate:
         return self.certify(X)
 
-    def certify(self, X: NDArray[np.float64]) -> Certificate:
+    def certify(self, X: NDArray[np.floating]) -> Certificate:
         problem = self.problem
         settle(X, problem)
         # A residual proves nothing where weights are far apart; what it is may be of interest.
@@ -112,7 +112,7 @@ class BoundElimination:
         span = spans(problem, found)
         return Certificate(problem.over_nodes(1.0), columns, span, residual, rounding)
 
-    def settle(self, X: NDArray[np.float64]) -> None:
+    def settle(self, X: NDArray[np.floating]) -> None:
         settle(X, self.problem)
 
     def rest(self) -> None:

@@ -66,7 +66,9 @@ class Imbalance:
     stray: bool
 
 
-def imbalance(problem: DirichletProblem, X: NDArray[Any], h: NDArray[np.float64]) -> Imbalance:
+def imbalance(
+    problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
+) -> Imbalance:
     """These numbers, found some rows at a time.
 
     Parameters
@@ -102,7 +104,10 @@ def imbalance(problem: DirichletProblem, X: NDArray[Any], h: NDArray[np.float64]
 
 
 def _of_nodes(
-    problem: DirichletProblem, X: NDArray[Any], h: NDArray[np.float64], nodes: NDArray[np.intp]
+    problem: DirichletProblem,
+    X: NDArray[np.floating],
+    h: NDArray[np.float64],
+    nodes: NDArray[np.intp],
 ) -> dict[str, Any]:
     rows = problem.graph.rows
     entries, counts = rows.entries(nodes)
@@ -124,7 +129,7 @@ def _of_nodes(
     unit, tiny = 1.01 * terms * UNIT_ROUNDOFF, terms * UNDERFLOW
     loss = problem.leak * edges
 
-    def balance(Y: NDArray[Any], known: NDArray[np.float64]) -> tuple[Any, Any]:
+    def balance(Y: NDArray[np.floating], known: NDArray[np.float64]) -> tuple[Any, Any]:
         """Heat that flows in, less what is lost; and a bound on the rounding of that."""
         Y_own = Y[nodes].astype(np.float64)
         flows = weights[:, np.newaxis] * (Y[ends].astype(np.float64) - Y_own[own])

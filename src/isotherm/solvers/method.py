@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Warm(NamedTuple):
         The `nodes` of a certificate of theirs.
     """
 
-    temperatures: NDArray[Any]
+    temperatures: NDArray[np.floating]
     exits: NDArray[np.float64] | None = None
 
     @classmethod
@@ -51,11 +51,13 @@ class Method(Protocol):
     Temperatures X have shape (n, k): given at nodes that are not free, to be found at the others.
     """
 
-    def start(self, problem: DirichletProblem, tol: float, warm: Warm | None) -> NDArray[Any]:
+    def start(
+        self, problem: DirichletProblem, tol: float, warm: Warm | None
+    ) -> NDArray[np.floating]:
         """Turn to a problem with this matrix: the X to begin with, of a type that suits `tol`."""
         ...
 
-    def iterate(self, X: NDArray[Any], tol: float) -> Iterator[float]:
+    def iterate(self, X: NDArray[np.floating], tol: float) -> Iterator[float]:
         """Improve X in place until its error is likely to be at most `tol`.
 
         Yields the likely error of X as given and then after each step, until it is small enough
@@ -63,15 +65,15 @@ class Method(Protocol):
         """
         ...
 
-    def guess(self, X: NDArray[Any]) -> Certificate:
+    def guess(self, X: NDArray[np.floating]) -> Certificate:
         """What `certify` would be likely to say after the last step; proves nothing."""
         ...
 
-    def certify(self, X: NDArray[Any]) -> Certificate:
+    def certify(self, X: NDArray[np.floating]) -> Certificate:
         """Settle X and prove it."""
         ...
 
-    def settle(self, X: NDArray[Any]) -> None:
+    def settle(self, X: NDArray[np.floating]) -> None:
         """Move X within the problem's bounds, which brings it only closer."""
         ...
 
@@ -111,7 +113,7 @@ class Relaxation(ABC):
 
     @abstractmethod
     def relax(
-        self, X: NDArray[np.float64], target: float, sources: Sources | None
+        self, X: NDArray[np.floating], target: float, sources: Sources | None
     ) -> Iterator[NDArray[np.float64]]:
         """Make the residual of X with that heat put in (see `Operator.residual`) smaller, in place.
 
@@ -128,14 +130,14 @@ class Relaxation(ABC):
         problem: DirichletProblem,
         tol: float,  # noqa: ARG002
         warm: Warm | None,
-    ) -> NDArray[Any]:
+    ) -> NDArray[np.floating]:
         self.problem = problem
         X = problem.start(warm=warm and warm.temperatures)
         if warm is not None:
             np.clip(X, *problem.bounds, out=X)  # which brings it only closer
         return X
 
-    def iterate(self, X: NDArray[np.float64], tol: float) -> Iterator[float]:
+    def iterate(self, X: NDArray[np.floating], tol: float) -> Iterator[float]:
         self._prepare()
         target = max(tol / (2 * max(self._longest, 1.0)), 4 * UNIT_ROUNDOFF)
         for levels in self.relax(X, target, self.problem.pull):
@@ -155,23 +157,23 @@ class Relaxation(ABC):
         self._exits = h[:, 0]
         self._longest = float(self._exits.max() / (1 - lack)) if lack < 1 else 1.0
 
-    def guess(self, X: NDArray[np.float64]) -> Certificate:  # noqa: ARG002
+    def guess(self, X: NDArray[np.floating]) -> Certificate:  # noqa: ARG002
         return guessed(self.problem, self._exits, self._levels)
 
-    def certify(self, X: NDArray[np.float64]) -> Certificate:
+    def certify(self, X: NDArray[np.floating]) -> Certificate:
         self._prepare()
         self.settle(X)
         found = self.operator.imbalance(self.problem, X, self._exits)
         return prove(self.problem, X, self._exits, found)
 
-    def settle(self, X: NDArray[np.float64]) -> None:
+    def settle(self, X: NDArray[np.floating]) -> None:
         settle(X, self.problem)
 
     def rest(self) -> None:
         self.problem = self.operator.problem
 
 
-def settle(X: NDArray[np.floating[Any]], problem: DirichletProblem) -> None:
+def settle(X: NDArray[np.floating], problem: DirichletProblem) -> None:
     """Move X within the problem's bounds; where it did not come to numbers, into their middle.
 
     The boundary is put back to where it is held.

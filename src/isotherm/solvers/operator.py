@@ -50,13 +50,11 @@ class Operator(Protocol):
         """The diagonal of M at free nodes, 1 elsewhere; shape (n, 1)."""
         ...
 
-    def apply(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply(self, P: Numbers) -> NDArray[np.float64]:
         """Product M P at free nodes, 0 elsewhere; P, of shape (n, k), is 0 there too."""
         ...
 
-    def residual(
-        self, X: NDArray[np.float64], sources: Sources | None = None
-    ) -> NDArray[np.float64]:
+    def residual(self, X: Numbers, sources: Sources | None = None) -> NDArray[np.float64]:
         """Heat that flows into free nodes, with what is put in, less what is lost; 0 elsewhere."""
         ...
 
@@ -101,15 +99,13 @@ class ReferenceOperator:
         whole[self._held] = 1.0
         return np.asarray(whole[:, np.newaxis])
 
-    def apply(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply(self, P: Numbers) -> NDArray[np.float64]:
         product: NDArray[np.float64] = self.diagonal * P
         product -= self.problem.graph.adjacency @ P
         product[self._held] = 0.0
         return product
 
-    def residual(
-        self, X: NDArray[np.float64], sources: Sources | None = None
-    ) -> NDArray[np.float64]:
+    def residual(self, X: Numbers, sources: Sources | None = None) -> NDArray[np.float64]:
         R = -self.apply(X)
         if sources is not None:
             nodes, rows = sources

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from isotherm.compiled import n_threads
 from isotherm.errors import ParameterError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from isotherm.solvers.certificate import Certificate
@@ -23,7 +24,7 @@ Progress: TypeAlias = Callable[[int, float], None]
 
 # Looks at temperatures and their certificate and says how many times too large the errors still
 # are for the purpose at hand; at most 1 ends the solve there.
-Stop: TypeAlias = "Callable[[NDArray[Any], Certificate], float]"
+Stop: TypeAlias = "Callable[[NDArray[np.floating], Certificate], float]"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isotherm.errors import IsothermError
 
@@ -45,7 +45,7 @@ class Solution:
         The same bound for each column apart.
     """
 
-    temperatures: NDArray[np.floating[Any]]
+    temperatures: NDArray[np.floating]
     certificate: Certificate
     unreached: NDArray[np.bool_]
     n_iter: int

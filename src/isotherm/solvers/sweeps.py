@@ -55,7 +55,7 @@ class BoundSweeps(Relaxation):
         self.max_iter = max_iter
 
     def relax(
-        self, X: NDArray[np.float64], target: float, sources: Sources | None
+        self, X: NDArray[np.floating], target: float, sources: Sources | None
     ) -> Iterator[NDArray[np.float64]]:
         last = self.max_iter if self.n is None else self.n
         for sweep in count():

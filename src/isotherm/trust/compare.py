@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Decided(NamedTuple):
     changed: float
 
 
-def compared(left: LeftOut, T: NDArray[Any], means: Means, used: str) -> list[Decided]:
+def compared(left: LeftOut, T: NDArray[np.floating], means: Means, used: str) -> list[Decided]:
     """All decisions, the one in use first.
 
     Parameters

@@ -113,7 +113,9 @@ class Shares:
                 taken[way] = taken.get(way, 0.0) + path.share
         return found
 
-    def _widest(self, taken: dict[tuple[int, int], float], is_seed: NDArray[Any]) -> Path | None:
+    def _widest(
+        self, taken: dict[tuple[int, int], float], is_seed: NDArray[np.floating]
+    ) -> Path | None:
         """The path to a seed whose narrowest edge carries the most heat, of what is left."""
         rows, u, ties = self._problem.graph.rows, self._potential, self._problem.tie_weights
         waiting = [(-np.inf, self.node)]

@@ -14,7 +14,7 @@ FEWEST = 10  # seeds left out from which chance can be told
 LISTED = 3  # classes named
 
 
-def lonely(codes: NDArray[np.intp], classes: NDArray[Any]) -> str | None:
+def lonely(codes: NDArray[np.intp], classes: NDArray[np.generic]) -> str | None:
     """Classes that have but one seed."""
     alone = np.flatnonzero(np.bincount(codes, minlength=len(classes)) == 1)
     if len(alone) == 0:
@@ -28,7 +28,7 @@ def lonely(codes: NDArray[np.intp], classes: NDArray[Any]) -> str | None:
     )
 
 
-def collapsed(warmest: NDArray[np.intp], classes: NDArray[Any], decision: str) -> str | None:
+def collapsed(warmest: NDArray[np.intp], classes: NDArray[np.generic], decision: str) -> str | None:
     """Free nodes that are all warmest in the same class."""
     if len(warmest) < 2 or (warmest != warmest[0]).any():
         return None

@@ -86,7 +86,7 @@ class Responses:
 def free_one(
     problem: DirichletProblem,
     place: int,
-    T: NDArray[Any],
+    T: NDArray[np.floating],
     E: NDArray[np.float64],
     responses: Responses,
     column: int,

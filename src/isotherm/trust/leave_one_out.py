@@ -262,7 +262,7 @@ def columns_of_sample(n_entries: int, n_seeds: int, large: int = LARGE) -> int:
     return 0 if n_seeds * TOGETHER > FEW_SEEDS else min(n_seeds, FEW_SEEDS)
 
 
-def _counted(T: NDArray[Any], *, abstain: bool) -> int:
+def _counted(T: NDArray[np.floating], *, abstain: bool) -> int:
     """Nodes over which means are taken."""
     return int(np.count_nonzero(~np.isnan(T[:, 0]))) if abstain else len(T)
 

@@ -107,10 +107,10 @@ class LeaveOneOut:
     classes : list of ClassScore
     """
 
-    nodes: NDArray[Any]
+    nodes: NDArray[np.generic]
     codes: NDArray[np.intp]
-    truth: NDArray[Any]
-    labels: NDArray[Any]
+    truth: NDArray[np.generic]
+    labels: NDArray[np.generic]
     temperatures: NDArray[np.float64]
     scores: NDArray[np.float64]
     error_bound: NDArray[np.float64]
@@ -159,8 +159,8 @@ def judged(
     left: LeftOut,
     decision: str,
     *,
-    nodes: NDArray[Any],
-    classes: NDArray[Any],
+    nodes: NDArray[np.generic],
+    classes: NDArray[np.generic],
     n_seeds: int,
     calibration: Calibration,
 ) -> LeaveOneOut:
@@ -287,7 +287,7 @@ def proportion(count: int, total: int) -> Interval:
     return Interval(p, max(centre - half, 0.0), min(centre + half, 1.0))
 
 
-def _per_class(confusion: NDArray[np.int64], classes: NDArray[Any]) -> list[ClassScore]:
+def _per_class(confusion: NDArray[np.int64], classes: NDArray[np.generic]) -> list[ClassScore]:
     found = []
     given = confusion.sum(axis=0)
     for k, label in enumerate(classes.tolist()):

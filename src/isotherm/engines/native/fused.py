@@ -89,7 +89,9 @@ class FusedConjugateGradient:
         self.factor: core.Factor | None = None
         self.exits = ExitTimes(np.zeros(graph.n_nodes))
 
-    def start(self, problem: DirichletProblem, tol: float, warm: Warm | None) -> NDArray[Any]:
+    def start(
+        self, problem: DirichletProblem, tol: float, warm: Warm | None
+    ) -> NDArray[np.floating]:
         exits = self.exits
         if warm is not None and warm.exits is not None and exits.lack >= 1:
             np.copyto(exits.h, np.nan_to_num(warm.exits), where=problem.is_free)
@@ -127,7 +129,7 @@ class FusedConjugateGradient:
 
     # --- iterating ----------------------------------------------------------------------------
 
-    def iterate(self, X: NDArray[Any], tol: float) -> Iterator[float]:
+    def iterate(self, X: NDArray[np.floating], tol: float) -> Iterator[float]:
         if self.preconditioner == "factor":
             self._factorise()
         for block in self.blocks:
@@ -187,7 +189,7 @@ class FusedConjugateGradient:
         for descent in self.descents.values():
             descent.precondition(self.factor)
 
-    def _reach(self, X: NDArray[Any], block: Block) -> float:
+    def _reach(self, X: NDArray[np.floating], block: Block) -> float:
         """The level below which float32 gets no farther without a fresh residual.
 
         Or without an X of more digits: residuals are rounded in units of where they began,
@@ -218,7 +220,7 @@ class FusedConjugateGradient:
             if self.exits.lack < GOOD_ETA:
                 self.exits.longest = float(self.exits.h.max())
 
-    def _weigh(self, X: NDArray[Any], block: Block) -> None:
+    def _weigh(self, X: NDArray[np.floating], block: Block) -> None:
         """Residuals of a block, once it is settled; the next step starts afresh from them."""
         self._settle(X, block)
         columns, h = self._columns(block), self._exits(block)
@@ -245,14 +247,14 @@ class FusedConjugateGradient:
 
     # --- proving ------------------------------------------------------------------------------
 
-    def guess(self, X: NDArray[Any]) -> Certificate:
+    def guess(self, X: NDArray[np.floating]) -> Certificate:
         begun = len(self.descents) == len(self.blocks)
         nodes = self.exits.h if begun and self.exits.lack < 1 else None
         for block in self.blocks:
             self._settle(X, block, self.core.hang)
         return guessed(self.problem, nodes, DRIFT / (1 - self.exits.lack) * self.levels)
 
-    def certify(self, X: NDArray[Any]) -> Certificate:
+    def certify(self, X: NDArray[np.floating]) -> Certificate:
         problem, h = self.problem, self.exits.h
         self.fresh.clear()
         for descent in self.descents.values():
@@ -264,11 +266,11 @@ class FusedConjugateGradient:
             found = self.operator.imbalance(problem, X, h)
         return prove(problem, X, h, found)
 
-    def settle(self, X: NDArray[Any]) -> None:
+    def settle(self, X: NDArray[np.floating]) -> None:
         for block in self.blocks:
             self._settle(X, block)
 
-    def _settle(self, X: NDArray[Any], block: Block, move: Any = None) -> None:
+    def _settle(self, X: NDArray[np.floating], block: Block, move: Any = None) -> None:
         """Move a block within its bounds, peeled nodes to what their parents imply.
 
         By `core.hang` only the latter, as long as further steps build on the others.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def native_imbalance(
     problem: DirichletProblem,
-    X: NDArray[Any],
+    X: NDArray[np.floating],
     h: NDArray[np.float64],
     *,
     threads: int | None = None,
