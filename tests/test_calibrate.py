@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from isotherm import BlockModel, DirichletClassifier, Graph
@@ -140,3 +141,16 @@ def test_a_component_keeps_a_seed_when_some_are_left_out_together(monkeypatch):
     assert len(left.places) > 1
     assert left.reached.all()
     assert not left.is_last.any()
+
+
+@pytest.mark.parametrize("unreached", ["abstain", "zero"])
+def test_the_probability_of_a_label_is_the_one_among_all(rng, unreached):
+    graph, truth = BlockModel([40, 30], 0.3, 0.05).sample(rng)
+    apart = Graph.from_matrix(sparse.block_diag([graph.adjacency, np.ones((3, 3))]))
+    known = {i: int(truth[i]) for i in range(0, 70, 5)} | {1: {0: 0.6, 1: 0.4}}
+    model = DirichletClassifier(unreached=unreached).fit(apart, known, {2: 0.5})
+    P, codes = model.predict_proba(), model.codes(slice(None))[0]
+    found = np.concatenate([model.certainty(slice(0, 30)), model.certainty(slice(30, 73))])
+    assert np.array_equal(np.isnan(found), codes < 0)
+    has = codes >= 0
+    assert np.array_equal(found[has], P[np.arange(73), codes][has])

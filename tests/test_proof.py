@@ -5,6 +5,7 @@ import pytest
 
 from isotherm import DirichletProblem, Graph
 from isotherm.compiled import core
+from isotherm.dirichlet import Ties
 from isotherm.engines.native.proof import native_imbalance
 from isotherm.solvers.certificate import prove
 from isotherm.solvers.imbalance import imbalance
@@ -179,3 +180,21 @@ def test_the_proof_of_a_large_graph_is_the_same_for_any_number_of_threads():
     one, two = (native_imbalance(problem, X, h, threads=t) for t in (1, 2))
     for name in vars(one):
         assert np.array_equal(getattr(one, name), getattr(two, name), equal_nan=True)
+
+
+@pytest.mark.skipif(core is None, reason="there is no core to compare with")
+@pytest.mark.parametrize("leak", [0.0, 0.3])
+@pytest.mark.parametrize("columns", [1, 3, 8, 17])
+def test_the_core_bounds_rounding_by_the_same_formula(rng, columns, leak):
+    plain = problem_of(rng, columns, leak=leak)
+    tied = plain.free[[1, 5, 9]]
+    ties = Ties(tied, np.array([0.5, 2.0, 1e-3]), rng.random((3, columns)), roundings=25.0)
+    problem = plain.with_boundary(plain.boundary, plain.values, ties)
+    X, h = equilibrium(plain)
+    X[plain.free] += 1e-6 * rng.normal(size=(plain.n_free, columns))
+    slow, fast = imbalance(problem, X, h), native_imbalance(problem, X, h)
+    assert fast.rounding == pytest.approx(slow.rounding, rel=1e-9)
+    assert fast.level == pytest.approx(slow.level, rel=1e-6)
+    assert fast.relative == pytest.approx(slow.relative, rel=1e-6)
+    assert fast.degrees == pytest.approx(slow.degrees, rel=1e-12)
+    assert (fast.n_nodes, fast.stray) == (slow.n_nodes, slow.stray)

@@ -218,6 +218,28 @@ def test_two_fits_in_two_threads_show_two_progresses():
     assert len(seen["a"]) < len(seen["b"])
 
 
+def test_two_threads_may_ask_the_same_model():
+    model = DirichletClassifier().fit(grid(12, 12), {0: "x", 5: "x", 70: "y", 143: "y"})
+    kept = model.session()
+    inside, done = threading.Event(), threading.Event()
+
+    def wait(*_):
+        inside.set()
+        done.wait(10)
+
+    thread = threading.Thread(target=kept.solve, kwargs={"progress": wait})
+    thread.start()
+    inside.wait(10)
+    try:
+        assert kept.is_busy
+        left = model.leave_one_out()
+    finally:
+        done.set()
+        thread.join()
+    assert left.temperatures == pytest.approx(model.leave_one_out().temperatures, abs=2e-6)
+    assert model.session() is kept
+
+
 class Broken(DenseEngine):
     """Runs out of memory in the middle of a solve."""
 

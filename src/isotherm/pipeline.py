@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from contextlib import contextmanager, nullcontext
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from isotherm.solvers.options import Progress as Steps
 
     Progress = Callable[[int, int | None], None]
+
+
+logger = logging.getLogger(__name__)
 
 
 class Stages(Protocol):
@@ -97,6 +101,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
                 spreadsheet_safe=job.spreadsheet_safe,
                 progress=show,
             )
+        logger.info("wrote %d labels to %s", run.graph.n_nodes, job.out)
     run = replace(run, memory=peak_memory())
     if job.report is not None:
         with stages.stage(f"writing {job.report}"):
@@ -136,6 +141,8 @@ def read(job: Job, stages: Stages) -> Inputs:
         labels, labels_read = load_labels(
             job.labels, graph, columns, job.label_options, strict=job.strict, hashed=hashed
         )
+    logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
+    logger.info("read %d labels from %s", len(labels), labels_read.name)
     for sentence in (*edges.remarks(), *labels_read.remarks()):
         _warn(sentence)
     by_node = labels_read.weights if isinstance(confidence, str) else confidence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import SEED, STATUS
+from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS
 from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
 from isotherm.labels import UNKNOWN, decode_labels
@@ -81,13 +81,11 @@ class Answering(Trusted):
             See `predict`.
         """
         check_is_fitted(self, "temperatures_")
-        S = self.scores_ if rows is None else self._new_scores(rows)
-        P = self.calibration_(S)
-        P[np.isnan(S[:, 0])] = self._means.seed_share
         if rows is None:
-            P[self.solution_.unreached] = self._means.seed_share
-            held = slice(self.seeds_.n_held)
-            P[self.seeds_.nodes[held]] = self.seeds_.values[held]
+            return self.some_probabilities(slice(0, len(self.temperatures_)))
+        S = self._new_scores(rows)
+        P: NDArray[np.float64] = self.calibration_(S)
+        P[np.isnan(S[:, 0])] = self._means.seed_share
         return P
 
     # --- some rows at a time, for files and reports ---------------------------------------------
@@ -97,16 +95,19 @@ class Answering(Trusted):
         return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
 
     def certainty(self, rows: slice) -> NDArray[np.float64]:
-        """Of some nodes: the probability of the label, what is known of seeds; NaN without one."""
+        """Of some nodes: the probability of the label, as in `predict_proba`; NaN without one."""
         codes = self._codes[rows].astype(np.intp)
+        P = self.some_probabilities(rows)
+        return np.where(codes == UNKNOWN, np.nan, P[np.arange(len(P)), codes])
+
+    def some_probabilities(self, rows: slice) -> NDArray[np.float64]:
+        """Of some nodes: the probabilities of the classes; see `predict_proba`."""
         P: NDArray[np.float64] = self.calibration_(self.some_scores(rows))
-        found = P[np.arange(len(P)), codes]
+        P[self._status[rows] == STATUS.index(NO_HEAT)] = self._means.seed_share
         known = np.flatnonzero(self._status[rows] == STATUS.index(SEED))
         held = self.seeds_.nodes[: self.seeds_.n_held]
-        first = rows.start or 0
-        found[known] = self.seeds_.values[np.searchsorted(held, first + known), codes[known]]
-        found[codes == UNKNOWN] = np.nan
-        return found
+        P[known] = self.seeds_.values[np.searchsorted(held, (rows.start or 0) + known)]
+        return P
 
     def _new_scores(self, rows: Any) -> NDArray[np.float64]:
         return np.asarray(scores(self._extend(rows), self._means, self._decision))

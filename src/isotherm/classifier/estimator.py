@@ -91,6 +91,8 @@ class DirichletEstimator(BaseEstimator):
     def session(self) -> Session:
         """The problem of the fit, made ready for further solves; see `isotherm.engines.engine`."""
         check_is_fitted(self, "temperatures_")
+        if self._session is not None and self._session.is_busy:
+            return self._prepare(self.problem_)  # another thread has asked, too
         if self._session is None:
             self._session = self._prepare(self.problem_)
         return self._session

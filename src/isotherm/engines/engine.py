@@ -49,6 +49,11 @@ class Session(Protocol):
     problem: DirichletProblem
     options: SolveOptions
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether it is at work, in whatever thread."""
+        ...
+
     def solve(
         self,
         values: ArrayLike | None = None,

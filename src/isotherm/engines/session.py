@@ -72,6 +72,11 @@ class HostSession:
         self._solvers: list[Solver] = []
         self._candidates = choose_solvers(self.options.solver, problem)
 
+    @property
+    def is_busy(self) -> bool:
+        """See `isotherm.engines.engine.Session`."""
+        return self._lock.locked()
+
     def solve(
         self,
         values: ArrayLike | None = None,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
+from isotherm.rounding import OTHERS, rounding_of_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,12 +121,9 @@ def _of_nodes(
         weight, roundings = problem.ties.weights[tie], problem.ties.roundings
     degrees = edges.copy()
     degrees[tied] += weight
-    # A sum of N terms, in whatever order, is off by at most N u times the sum of their sizes. 8
-    # more cover the difference and the products that make a term, the degree, and the last
-    # additions; 1 % covers the rounding of the bound itself.
-    terms = counts + 8.0
-    terms[tied] += 1
-    unit, tiny = 1.01 * terms * UNIT_ROUNDOFF, terms * UNDERFLOW
+    n_terms = counts.copy()
+    n_terms[tied] += 1
+    unit, tiny = rounding_of_sums(n_terms)
     loss = problem.leak * edges
 
     def balance(Y: NDArray[np.floating], known: NDArray[np.float64]) -> tuple[Any, Any]:
@@ -139,7 +136,7 @@ def _of_nodes(
             pull = weight[:, np.newaxis] * (known - Y_own[tied])
             inflow[tied] += pull
             # A weight that was rounded changes its term by so much more.
-            more = roundings / terms[tied, np.newaxis]
+            more = roundings / (n_terms[tied, np.newaxis] + float(OTHERS))
             sizes[tied] += np.abs(pull) * (1 + more)
         rounding = unit[:, np.newaxis] * sizes + tiny[:, np.newaxis] * (1 + np.abs(Y_own))
         return inflow - lost, rounding

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
+from isotherm.rounding import UNIT_ROUNDOFF, rounding_of_sums
 from isotherm.solvers.certificate import COVERED
 
 if TYPE_CHECKING:
@@ -125,11 +125,10 @@ def free_one(
         flows, lost = weights[:, np.newaxis] * (T[ends].astype(np.float64) - own), leak * degree
         escaping = weights * (1 - g)
         r, escape = flows.sum(axis=0) - lost * own, escaping.sum() + lost
-        rounding = 1.01 * (len(ends) + 8) * UNIT_ROUNDOFF
+        rounding, tiny = rounding_of_sums(np.array(len(ends)))
         r_error = weights @ (E[ends] + own_error) + lost * own_error
-        tiny = 4 * (len(ends) + 8) * UNDERFLOW
-        r_error += rounding * (np.abs(flows).sum(axis=0).max(initial=0.0) + lost) + tiny
-        escape_error = weights @ g_errors + rounding * (np.abs(escaping).sum() + lost) + tiny
+        r_error += rounding * (np.abs(flows).sum(axis=0).max(initial=0.0) + lost) + 4 * tiny
+        escape_error = weights @ g_errors + rounding * (np.abs(escaping).sum() + lost) + 4 * tiny
         delta = r / escape
         error = (r_error + np.abs(delta).max() * escape_error) / (escape - escape_error)
         total, total_error = responses.total(column)
