@@ -116,10 +116,11 @@ class DirichletEstimator(BaseEstimator):
             warnings.warn(solution.shortfall, ConvergenceWarning, stacklevel=depth_of_caller())
             return
         logger.info(
-            "solved by %s on %s in %d steps: temperatures are proven to %.1e",
+            "solved by %s on %s in %d %s: temperatures are proven to %.1e",
             solution.solver,
             solution.engine,
             solution.n_iter,
+            "step" if solution.n_iter == 1 else "steps",
             solution.certificate.bound,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,12 @@ class Stages:
     def solving(self) -> Iterator[Callable[[int, float], None]]:
         """The stage of the solve: a function of the step and the error that is still likely."""
         with self.stage("solving"):
-            yield lambda step, likely: self.say(f"solving: step {step}, error about {likely:.0e}")
+
+            def show(step: int, likely: float) -> None:
+                known = f", error about {likely:.0e}" if math.isfinite(likely) else ""
+                self.say(f"solving: step {step}{known}")
+
+            yield show
 
     def say(self, what: str) -> None:
         """Describe the stage anew."""
