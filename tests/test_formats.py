@@ -105,7 +105,8 @@ def test_the_help_lists_a_new_format():
         env=os.environ | {"COLUMNS": "300", "NO_COLOR": "1"},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    assert f"The graph: {formats.edge_formats().replace(' or ', ', ')} or Stars" in run.stdout
+    words = " ".join(run.stdout.replace("│", " ").split())
+    assert f"The graph: {formats.edge_formats().replace(' or ', ', ')} or Stars" in words
 
 
 # --- the table -----------------------------------------------------------------------------------
