@@ -182,10 +182,10 @@ class Trusted(Sampled):
         Examples
         --------
         >>> from isotherm import DirichletClassifier, Graph
-        >>> path = Graph.from_edges("abcdefg", "bcdefgh")
-        >>> clf = DirichletClassifier().fit(path, {"a": "left", "h": "right"})
+        >>> path = Graph.from_edges("abcdef", "bcdefg")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "g": "right"})
         >>> [(one.node, round(one.reach, 2)) for one in clf.suggest(1)]
-        [('d', 3.5)]
+        [('d', 3.0)]
         """
         check_is_fitted(self, "temperatures_")
         check_count(k, "k")
