@@ -1,12 +1,13 @@
 """Sessions: one matrix, made ready once, solved for many boundaries and changed exactly."""
 
 import threading
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from dense_engine import DenseEngine
-from isotherm import DirichletClassifier, DirichletProblem, Graph, SolveOptions
+from isotherm import Direct, DirichletClassifier, DirichletProblem, Graph, SolveOptions
 from isotherm.dirichlet import Ties
 from isotherm.engines import ENGINES
 from isotherm.errors import LabelError, ParameterError, SessionError
@@ -286,3 +287,15 @@ def test_an_engine_that_fails_leaves_the_estimator_as_it_was(error):
 def test_options_are_checked_when_they_are_made(options):
     with pytest.raises(ParameterError):
         SolveOptions(**options)
+
+
+def test_a_solver_of_ones_own_need_not_be_hashable():
+    @dataclass
+    class Mine:
+        name: str = "mine"
+
+        def bind(self, operator):
+            return Direct().bind(operator)
+
+    with prepared(ENGINES["scipy"], grid(4, 4), [0, 15], np.eye(2), solver=Mine()) as session:
+        assert session.solve().solver == "mine"

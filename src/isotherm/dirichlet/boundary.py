@@ -41,6 +41,12 @@ class Ties(NamedTuple):
     values: NDArray[np.float64]
     roundings: float = 0.0
 
+    def only(self, some: NDArray[np.bool_]) -> Ties:
+        """Some of them, by a mask."""
+        return self._replace(
+            nodes=self.nodes[some], weights=self.weights[some], values=self.values[some]
+        )
+
 
 def in_range(graph: Graph, ties: Ties | None) -> tuple[Graph, Ties | None]:
     """Both in units in which weights can be worked with, which changes no temperature."""

@@ -128,8 +128,7 @@ class DirichletProblem:
         kept[places] = False
         held, ties = kept[: len(self.boundary)], self.ties
         if ties is not None:
-            of = kept[len(self.boundary) :]
-            ties = Ties(ties.nodes[of], ties.weights[of], ties.values[of], ties.roundings)
+            ties = ties.only(kept[len(self.boundary) :])
         return self.with_boundary(self.boundary[held], self.values[held], ties)
 
     def with_boundary(
@@ -143,8 +142,7 @@ class DirichletProblem:
         boundary, both = np.append(self.boundary, nodes), np.vstack([self.values, values])
         ties = self.ties
         if ties is not None:
-            kept = ~np.isin(ties.nodes, nodes)
-            ties = Ties(ties.nodes[kept], ties.weights[kept], ties.values[kept], ties.roundings)
+            ties = ties.only(~np.isin(ties.nodes, nodes))
         order = np.argsort(boundary, kind="stable")
         return self.with_boundary(boundary[order], both[order], ties)
 

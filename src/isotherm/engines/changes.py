@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from isotherm.errors import LabelError
-from isotherm.solvers.certificate import Certificate, prove
 from isotherm.solvers.method import Warm, settle
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.session import HostSession
+    from isotherm.solvers.certificate import Certificate
     from isotherm.solvers.options import Progress, Stop
     from isotherm.solvers.solution import Solution
 
@@ -81,16 +81,16 @@ class Changes:
         known = self._with(changes)
         problem = _changed(self._problem, known)
         if not self._follows(problem, known):
-            return problem, self._anew(problem, None, stop, progress)
+            return problem, self._session.begin_again(problem, None, stop, progress)
         steps = self._solve_columns([i for i in known if i not in self._columns], progress)
         found = self._combined(problem, known)
         if found is None:
-            return problem, self._anew(problem, None, stop, progress)
+            return problem, self._session.begin_again(problem, None, stop, progress)
         T, certificate = found
         tol = self._session.options.tol
         if certificate.bound > tol and not (stop is not None and stop(T, certificate) <= 1):
             warm = Warm(T, certificate.nodes if np.isfinite(certificate.bound) else None)
-            return problem, self._anew(problem, warm, stop, progress)
+            return problem, self._session.begin_again(problem, warm, stop, progress)
         self._known = known
         return problem, replace(
             self._solution,
@@ -158,16 +158,6 @@ class Changes:
         some_free = base.n_free > 0 and problem.n_free > 0
         return bool(same and few and proven and not tied and some_free)
 
-    def _anew(
-        self,
-        problem: DirichletProblem,
-        warm: Warm | None,
-        stop: Stop | None,
-        progress: Progress | None,
-    ) -> Solution:
-        """Solve the changed problem, which further changes then start from."""
-        return self._session.begin_again(problem, warm, stop, progress)
-
     def _solve_columns(self, nodes: list[int], progress: Progress | None) -> int:
         """Find the columns of some nodes, all together."""
         if not nodes:
@@ -207,8 +197,7 @@ class Changes:
         X = np.ascontiguousarray(T.astype(solution.temperatures.dtype))
         settle(X, problem)
         X[problem.is_unreached] = np.nan
-        found = self._session.operator.imbalance(problem, X, h)
-        return X, prove(problem, X, h, found)
+        return X, self._session.prove(problem, X, h)
 
     def _freed_and_held(
         self,
@@ -230,8 +219,6 @@ class Changes:
         if gone:  # M h = d there, too
             degrees = self._problem.capacities[gone]
             h = h + G @ np.linalg.solve(drawn, degrees + inflow(h[:, np.newaxis])[:, 0])
-            h = np.nan_to_num(h)
-        h = np.where(problem.is_free, h, 0.0)
         return T, h
 
     def _stack(self, nodes: list[int]) -> NDArray[np.float64]:
@@ -272,8 +259,5 @@ def _changed(
     boundary = np.concatenate([base.boundary[kept], np.fromiter(held, np.intp, len(held))])
     order = np.argsort(boundary)
     if ties is not None:
-        tied = ~np.isin(ties.nodes, list(known))
-        ties = ties._replace(
-            nodes=ties.nodes[tied], weights=ties.weights[tied], values=ties.values[tied]
-        )
+        ties = ties.only(~np.isin(ties.nodes, list(known)))
     return base.with_boundary(boundary[order], values[order], ties)

@@ -68,8 +68,8 @@ class HostSession:
     def _prepare(self, problem: DirichletProblem) -> None:
         self.problem = problem
         self.operator = self._operator_of(problem, self.options.tol)
-        self._methods: dict[Solver, Method] = {}  # solvers bound to this matrix, as they are tried
-        self._solvers: list[Solver] = []
+        self._solvers: list[Solver] = []  # as they are tried
+        self._methods: dict[int, Method] = {}  # these bound to this matrix, by their identity
         self._candidates = choose_solvers(self.options.solver, problem)
 
     @property
@@ -159,9 +159,9 @@ class HostSession:
             yield solver
 
     def _method(self, solver: Solver) -> Method:
-        if solver not in self._methods:
-            self._methods[solver] = self.operator.method(solver)
-        return self._methods[solver]
+        if id(solver) not in self._methods:
+            self._methods[id(solver)] = self.operator.method(solver)
+        return self._methods[id(solver)]
 
     def respond(self, nodes: NDArray[np.intp], tol: float) -> NDArray[np.float64]:
         """See `isotherm.engines.engine.Session`."""

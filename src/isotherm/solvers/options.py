@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -52,17 +52,8 @@ class SolveOptions:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.tol, Real) or isinstance(self.tol, bool):
-            raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
-        if not 0 < self.tol < math.inf:
+        is_number = isinstance(self.tol, Real) and not isinstance(self.tol, bool)
+        if not is_number or not 0 < self.tol < math.inf:
             raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
         object.__setattr__(self, "tol", float(self.tol))
         n_threads(self.threads)
-
-    def with_tol(self, tol: float) -> SolveOptions:
-        """The same to another tolerance."""
-        return replace(self, tol=tol)
-
-    def at_best(self, tol: float) -> SolveOptions:
-        """The same to a tolerance no tighter than `tol`."""
-        return replace(self, tol=max(self.tol, tol))
