@@ -2,7 +2,6 @@
 // types; what the numbers mean is checked in Python, before they get here.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,14 +11,14 @@
 #include <thread>
 
 #include "build.hpp"
-#include "descent.hpp"
-#include "factor.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
 #include "names.hpp"
+#include "problem.hpp"
 #include "proof.hpp"
 #include "reach.hpp"
 #include "sources.hpp"
+#include "steering.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -197,7 +196,7 @@ struct BoundProblem {
           ties(ties_),
           problem(checked(start_, ends_, weights_, free, degrees_), free.data(), degrees_.data(),
                   weights_or_null(ties_, degrees_.shape(0)), leak, root, peeling, threads,
-                  kernels_named(simd)) {}
+                  kernels_named(simd), Problem::is_small(view(start_, ends_, weights_))) {}
 
     static Graph checked(const Array<const std::int64_t>& start,
                          const Array<const std::int32_t>& ends, const nb::object& weights,
@@ -210,19 +209,13 @@ struct BoundProblem {
     }
     std::size_t n_nodes() const { return static_cast<std::size_t>(problem.M().graph.n_nodes); }
 
-    double* exits(const nb::object& h) const {
-        if (h.is_none()) return nullptr;
-        const auto array = nb::cast<Array<double>>(h);
-        require(array.shape(0) == n_nodes(), "h must have one entry per node");
-        return array.data();
-    }
     template <class T>
     Columns<T> columns(const Matrix<T>& X, int first, int count) const {
         require(X.shape(0) == n_nodes(), "X must have one row per node");
         require(first >= 0 && count >= 0 && count <= max_width &&
                     static_cast<std::size_t>(first + count) <= X.shape(1),
                 "no such columns");
-        return {X.data() + first, static_cast<std::int64_t>(X.shape(1)), count};
+        return {X.data() + first, static_cast<std::int64_t>(X.shape(1)), count, first == 0};
     }
 };
 
@@ -239,77 +232,63 @@ Sources make_sources(const BoundProblem& bound, const Array<const std::int32_t>&
                    nodes.data(), rows.data(), static_cast<std::int64_t>(rows.shape(1)));
 }
 
-void require_columns(const Sources* sources, int first, int count) {
-    require(!sources || (first >= 0 && first + count <= sources->columns()),
-            "the sources have no such columns");
+// h, an entry per node, kept alive.
+struct BoundExits {
+    Array<double> h;
+    ExitTimes times;
+
+    explicit BoundExits(Array<double> h_) : h(h_) { times.h = h_.data(); }
+};
+
+Preconditioner preconditioner_named(const std::string& name) {
+    if (name == "diagonal") return Preconditioner::diagonal;
+    if (name == "factor") return Preconditioner::factor;
+    require(name == "auto", "no such preconditioner");
+    return Preconditioner::automatic;
 }
 
-// Problem::settle or Problem::hang.
-template <class T, auto how>
-void settle(const BoundProblem& bound, const Matrix<T>& X, int first,
-            const Array<const double>& low, const Array<const double>& high, const nb::object& h,
-            const Sources* sources) {
-    const auto columns = bound.columns<T>(X, first, static_cast<int>(low.shape(0)));
-    require(high.shape(0) == low.shape(0), "low and high differ in length");
-    double* const exits = bound.exits(h);
-    require_columns(sources, first, columns.count);
-    const Heat passed = sources ? sources->passed(first) : Heat{};
-    unlocked([&] { (bound.problem.*how)(columns, exits, low.data(), high.data(), passed); });
-}
+struct BoundSteering {
+    BoundProblem& bound;
+    Block block;
+    Steering steering;
 
-struct BoundDescent {
-    const BoundProblem& bound;
-    int columns;
-    bool exits, hidden;
-    Descent descent;
-
-    BoundDescent(const BoundProblem& bound_, int columns_, bool exits_, bool hidden_,
-                 const Sources* sources, int first)
+    BoundSteering(BoundProblem& bound_, BoundExits& exits, int first, int columns, bool with_exits,
+                  bool hidden, const Sources* sources, const Array<const double>& low,
+                  const Array<const double>& high, const Array<const double>& scale,
+                  std::int64_t max_steps, const std::string& preconditioner)
         : bound(bound_),
-          columns(checked(columns_, exits_, hidden_, sources, first)),
-          exits(exits_),
-          hidden(hidden_),
-          descent(bound_.problem, columns_, exits_, hidden_, sources, first) {}
+          block(checked(bound_, exits, {first, columns, with_exits, hidden}, sources, low, high,
+                        scale)),
+          steering(bound_.problem, exits.times, block, sources, low.data(), high.data(),
+                   scale.data(), max_steps, preconditioner_named(preconditioner)) {}
 
-    static int checked(int columns, bool exits, bool hidden, const Sources* sources, int first) {
-        require(columns >= 0 && columns + exits >= 1 && columns + exits <= max_width,
-                "between 1 and 16 lanes");
-        require_columns(sources, first, columns + hidden);
-        return columns;
-    }
-    double* own_exits(const nb::object& h) const {
-        double* const found = bound.exits(h);
-        require(found == nullptr || exits, "there is no lane for h");
-        return found;
-    }
-    // The levels of the columns, and that of h.
-    template <class T>
-    nb::tuple weigh(const Matrix<T>& X, int first, const Array<const double>& scale,
-                    const nb::object& h) {
-        const int count = columns + hidden;
-        const auto into = bound.columns<T>(X, first, count);
-        require(scale.shape(0) == static_cast<std::size_t>(count), "one scale per column");
-        double* const exit_times = own_exits(h);
-        const Levels found =
-            unlocked([&] { return descent.weigh<T>(into, exit_times, scale.data()); });
-        return nb::make_tuple(std::vector<double>(found.columns, found.columns + count),
-                              found.exits);
+    static Block checked(const BoundProblem& bound, const BoundExits& exits, const Block& block,
+                         const Sources* sources, const Array<const double>& low,
+                         const Array<const double>& high, const Array<const double>& scale) {
+        const int lanes = block.columns + block.exits;
+        require(block.columns >= 0 && lanes >= 1 && lanes <= max_width, "between 1 and 16 lanes");
+        require(exits.h.shape(0) == bound.n_nodes(), "h must have one entry per node");
+        require(!sources || (block.first >= 0 &&
+                             block.first + block.width() <= sources->columns()),
+                "the sources have no such columns");
+        const auto width = static_cast<std::size_t>(block.width());
+        require(low.shape(0) == width && high.shape(0) == width && scale.shape(0) == width,
+                "one number per column");
+        return block;
     }
     template <class T>
-    void begin(const Matrix<T>& X, int first, const Array<const double>& scale) {
-        const auto from = bound.columns<T>(X, first, columns);
-        require(scale.shape(0) >= static_cast<std::size_t>(columns), "one scale per column");
-        unlocked([&] { descent.begin<T>(from, scale.data()); });
+    Columns<T> own(const Matrix<T>& X) const {
+        return bound.columns<T>(X, block.first, block.width());
     }
     template <class T>
-    std::vector<float> step(const Matrix<T>& X, int first, const nb::object& h) {
-        const auto into = bound.columns<T>(X, first, columns);
-        double* const found = own_exits(h);
-        float levels[max_width + 1];
-        unlocked([&] { descent.step<T>(into, found, levels); });
-        std::vector<float> result(levels, levels + descent.lanes());
-        result.push_back(levels[max_width]);
-        return result;
+    State run(const Matrix<T>& X, bool cold, double tol, double look_at, double seconds) {
+        const Columns<T> columns = own(X);
+        return unlocked([&] { return steering.run<T>(columns, cold, {tol, look_at, seconds}); });
+    }
+    template <class T>
+    void settle(const Matrix<T>& X, bool clip) {
+        const Columns<T> columns = own(X);
+        unlocked([&] { steering.settle<T>(columns, clip); });
     }
 };
 
@@ -427,19 +406,11 @@ nb::tuple sum_all(const Matrix<const T>& temperatures, const Array<const std::in
 }
 
 template <class T>
-void bind_type(nb::module_& m, nb::class_<BoundProblem>& problem,
-               nb::class_<BoundDescent>& descent) {
-    problem
-        .def("settle", &settle<T, &Problem::settle<T>>, "X"_a.noconvert(), "first"_a, "low"_a,
-             "high"_a, "h"_a.none() = nb::none(), "sources"_a.none() = nb::none())
-        .def("hang", &settle<T, &Problem::hang<T>>, "X"_a.noconvert(), "first"_a, "low"_a,
-             "high"_a, "h"_a.none() = nb::none(), "sources"_a.none() = nb::none());
-    descent
-        .def("begin", &BoundDescent::begin<T>, "X"_a.noconvert(), "first"_a, "scale"_a)
-        .def("weigh", &BoundDescent::weigh<T>, "X"_a.noconvert(), "first"_a, "scale"_a,
-             "h"_a.none() = nb::none())
-        .def("step", &BoundDescent::step<T>, "X"_a.noconvert(), "first"_a,
-             "h"_a.none() = nb::none());
+void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
+    steering
+        .def("run", &BoundSteering::run<T>, "X"_a.noconvert(), nb::kw_only(), "cold"_a, "tol"_a,
+             "look_at"_a, "seconds"_a)
+        .def("settle", &BoundSteering::settle<T>, "X"_a.noconvert(), nb::kw_only(), "clip"_a);
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
           "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
@@ -521,31 +492,43 @@ NB_MODULE(_core, m) {
              "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "ties"_a.none(),
              "leak"_a, "root"_a, "peeling"_a, "threads"_a, "simd"_a)
         .def_prop_ro("n_peeled",
-                     [](const BoundProblem& b) { return b.problem.peel().child.size(); });
+                     [](const BoundProblem& b) { return b.problem.peel().child.size(); })
+        .def_prop_ro("factor_entries", [](const BoundProblem& b) { return b.problem.factor_entries(); });
     nb::class_<Sources>(m, "Sources");
     m.def("sources", &make_sources, "problem"_a, "nodes"_a, "rows"_a);
-    nb::class_<Factor>(m, "Factor").def_prop_ro("n_entries", &Factor::n_entries);
-    m.def(
-        "factorise",
-        [](const BoundProblem& bound) {
-            return unlocked([&] { return std::make_shared<Factor>(bound.problem.M()); });
-        },
-        "problem"_a);
-    nb::class_<BoundDescent> descent(m, "Descent");
-    descent
-        .def(nb::init<const BoundProblem&, int, bool, bool, const Sources*, int>(), "problem"_a,
-             "columns"_a, "exits"_a, "hidden"_a, "sources"_a.none() = nb::none(), "first"_a = 0,
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>())
-        .def("rest", [](BoundDescent& self) { self.descent.rest(); })
-        .def("multiply", [](BoundDescent& self) { unlocked([&] { self.descent.multiply(); }); })
-        .def(
-            "precondition",
-            [](BoundDescent& self, std::shared_ptr<Factor> factor) {
-                self.descent.precondition(std::move(factor));
-            },
-            "factor"_a);
-    bind_type<float>(m, problem, descent);
-    bind_type<double>(m, problem, descent);
+    nb::class_<BoundExits>(m, "ExitTimes")
+        .def(nb::init<Array<double>>(), "h"_a)
+        .def_ro("h", &BoundExits::h)
+        .def_prop_ro("lack", [](const BoundExits& self) { return self.times.lack; })
+        .def_prop_ro("longest", [](const BoundExits& self) { return self.times.longest; })
+        .def_prop_ro("done", [](const BoundExits& self) { return self.times.done; });
+    nb::enum_<State>(m, "State")
+        .value("GOING", State::going)
+        .value("REACHED", State::reached)
+        .value("SHORT_OF_DIGITS", State::short_of_digits)
+        .value("HOPELESS", State::hopeless);
+    nb::class_<BoundSteering> steering(m, "Steering");
+    steering
+        .def(nb::init<BoundProblem&, BoundExits&, int, int, bool, bool, const Sources*,
+                      const Array<const double>&, const Array<const double>&,
+                      const Array<const double>&, std::int64_t, const std::string&>(),
+             "problem"_a, "exits"_a, nb::kw_only(), "first"_a, "columns"_a, "with_exits"_a,
+             "hidden"_a, "sources"_a.none(), "low"_a, "high"_a, "scale"_a, "max_steps"_a,
+             "preconditioner"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+             nb::keep_alive<1, 8>())
+        .def_prop_ro("steps", [](const BoundSteering& self) { return self.steering.steps(); })
+        .def_prop_ro("likely", [](const BoundSteering& self) { return self.steering.likely(); })
+        .def_prop_ro("levels",
+                     [](const BoundSteering& self) {
+                         const double* const levels = self.steering.levels();
+                         return std::vector<double>(levels, levels + self.block.width());
+                     })
+        .def("forget", [](BoundSteering& self) { self.steering.forget(); })
+        .def("rest", [](BoundSteering& self) { self.steering.rest(); })
+        .def("multiply",
+             [](BoundSteering& self) { unlocked([&] { self.steering.descent().multiply(); }); });
+    bind_type<float>(m, steering);
+    bind_type<double>(m, steering);
 }
 
 }  // namespace isotherm

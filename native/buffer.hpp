@@ -24,21 +24,22 @@ public:
         bytes_ = rounded(static_cast<std::size_t>(count) * sizeof(T));
 #if defined(ISOTHERM_SANITIZED)
         // No byte more than asked for, from where sanitizers see who reads beyond it.
-        void* got = nullptr;
         bytes_ = static_cast<std::size_t>(count) * sizeof(T);
+#elif defined(__linux__)
+        // Pages come zeroed, and only when touched; a few of them are better used again.
+        is_mapped_ = bytes_ >= huge;
+        if (is_mapped_) {
+            void* const got =
+                mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (got == MAP_FAILED) throw std::bad_alloc();
+            madvise(got, bytes_, MADV_HUGEPAGE);
+            data_ = static_cast<T*>(got);
+            return;
+        }
+#endif
+        void* got = nullptr;
         if (posix_memalign(&got, line, bytes_) != 0) throw std::bad_alloc();
         std::memset(got, 0, bytes_);
-#elif defined(__linux__)
-        // Pages come zeroed, and only when touched.
-        void* const got =
-            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (got == MAP_FAILED) throw std::bad_alloc();
-        if (bytes_ >= huge) madvise(got, bytes_, MADV_HUGEPAGE);
-#else
-        void* const got = std::aligned_alloc(line, bytes_);
-        if (!got) throw std::bad_alloc();
-        std::memset(got, 0, bytes_);
-#endif
         data_ = static_cast<T*>(got);
     }
     Buffer(Buffer&& other) noexcept { swap(other); }
@@ -49,23 +50,22 @@ public:
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     ~Buffer() {
-        if (!data_) return;
-#if defined(__linux__) && !defined(ISOTHERM_SANITIZED)
-        munmap(data_, bytes_);
-#else
-        std::free(data_);
+#if defined(__linux__)
+        if (is_mapped_) {
+            munmap(data_, bytes_);
+            return;
+        }
 #endif
+        std::free(data_);
     }
 
     // Keeps the first `count`; the memory of the others goes back to the system, if it takes it.
     void shrink(std::int64_t count) {
-#if defined(__linux__) && !defined(ISOTHERM_SANITIZED)
         const std::size_t kept = rounded(static_cast<std::size_t>(count) * sizeof(T));
-        if (kept >= bytes_ || kept == 0) return;
+        if (!is_mapped_ || kept >= bytes_ || kept == 0) return;
+#if defined(__linux__)
         munmap(reinterpret_cast<char*>(data_) + kept, bytes_ - kept);
         bytes_ = kept;
-#else
-        static_cast<void>(count);
 #endif
     }
 
@@ -81,10 +81,12 @@ private:
     void swap(Buffer& other) {
         std::swap(data_, other.data_);
         std::swap(bytes_, other.bytes_);
+        std::swap(is_mapped_, other.is_mapped_);
     }
 
     T* data_ = nullptr;
     std::size_t bytes_ = 0;
+    bool is_mapped_ = false;
 };
 
 }  // namespace isotherm

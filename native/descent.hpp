@@ -3,68 +3,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "buffer.hpp"
 #include "factor.hpp"
 #include "kernels.hpp"
-#include "peel.hpp"
+#include "problem.hpp"
 #include "sources.hpp"
 
 namespace isotherm {
-
-// A Dirichlet problem made ready: the operator, what was peeled off, how rows are cut into chunks.
-class Problem {
-public:
-    // `free` marks with 1 the free nodes that heat reaches. A node tied by a weight a, if there are
-    // `ties`, has a / (1 + τ) in its degree besides its edges. The arrays must outlive the problem.
-    Problem(const Graph& graph, const std::uint8_t* free, const double* degrees,
-            const double* ties, double leak, bool root, bool peeling, int threads,
-            const Kernels& kernels);
-    Problem(const Problem&) = delete;
-    Problem& operator=(const Problem&) = delete;
-
-    const Operator& M() const { return M_; }
-    const Peel& peel() const { return peel_; }
-    const Kernels& kernels() const { return kernels_; }
-    int threads() const { return threads_; }
-    double pivot(std::int64_t i) const { return mass_[i] * M_.largest_pivot; }
-
-    // Calls body(chunk, first, last) for chunks of rows.
-    template <class Body>
-    void for_rows(Body body) const;
-    std::int64_t n_chunks() const { return static_cast<std::int64_t>(cuts_.size()) - 1; }
-
-    // Residuals of X as it is, left in task.Z, and their sizes.
-    template <class T>
-    Levels residual(const Task<T>& task) const;
-
-    // The same of h; Z has stride `lanes`.
-    double exit_residual(const double* h, float* Z, int lanes) const;
-
-    // The longest exit time; 0 if there is none.
-    double greatest(const double* h) const;
-
-    // Gives peeled nodes the values that their parents, and the heat that was passed on to them,
-    // imply, within [low, high].
-    template <class T>
-    void hang(const Columns<T>& X, double* h, const double* low, const double* high,
-              const Heat& passed = {}) const;
-
-    // The same, with all of X kept within [low, high].
-    template <class T>
-    void settle(const Columns<T>& X, double* h, const double* low, const double* high,
-                const Heat& passed = {}) const;
-
-private:
-    std::vector<std::uint8_t> kind_;
-    std::vector<std::int64_t> cuts_;
-    std::vector<float> mass_;
-    Operator M_;
-    Peel peel_;
-    const Kernels& kernels_;
-    int threads_;
-};
 
 class Descent {
 public:
@@ -87,12 +33,27 @@ public:
     template <class T>
     Levels weigh(const Columns<T>& X, double* h, const double* scale);
 
-    // One step; X without the hidden column. `levels`, max_width + 1 of them, receives |r| / gauge
-    // of each lane (or a little more, where nodes were peeled), as the recurrence has it, and in
-    // the last place that of the hidden column. Infinite levels: it broke down. X and h stay as
-    // they are at peeled nodes.
+    // One step, of X as it was weighed and without the hidden column; of a reduced system it shows
+    // once it is put back. `levels`, max_width + 1 of them, receives |r| / gauge of each lane (or a
+    // little more, where nodes were peeled), as the recurrence has it, and in the last place that
+    // of the hidden column. Infinite levels: it broke down. X and h stay as they are at peeled
+    // nodes.
     template <class T>
     void step(const Columns<T>& X, double* h, float* levels);
+
+    // Goes on from X and h as they are, which have been weighed; they may be of another type now.
+    template <class T>
+    void take(const Columns<T>& X, const double* h);
+
+    // Writes to X and h what the steps have come to, if these were made elsewhere.
+    template <class T>
+    void put_back(const Columns<T>& X, double* h) const;
+
+    // The longest exit time as the steps have it.
+    double longest(const double* h) const;
+
+    // Whether the system is still the one that X was weighed in.
+    bool is_up_to_date() const { return system_ == &problem_.system(); }
 
     // Gives back the room of the directions, which the next step after a weighing takes anew.
     void rest() {
@@ -110,8 +71,12 @@ public:
 
 private:
     template <class T>
-    void pack(const Columns<T>& X, int count, double* h);
-    void take_scale(const double* scale);
+    Buffer<float> packed(const Columns<T>& X, int count, double* h) const;
+    template <class T>
+    Columns<T> own_or(const Columns<T>& X) const;
+    template <class T>
+    void clear_own(bool exits);
+    void enter(const double* scale);
     void make_room();
     void restart();
     void resume();
@@ -121,9 +86,13 @@ private:
                  const Columns<T>& X, double* h, const double* along);
 
     const Problem& problem_;
+    const System* system_ = nullptr;
     Heat given_{}, passed_{};
     Vectors x_{};
     Buffer<float> Z_, P_and_V_, Y_, room_;  // Y, room: with a factor
+    // X and h of a reduced system, in rows of x_.width; of floats or of doubles, as X is.
+    Buffer<float> floats_;
+    Buffer<double> doubles_, exits_;
     std::shared_ptr<const Factor> factor_, next_factor_;
     double rp_[max_width] = {};  // Z · pivots P, as stored
     // P is stored in units of a power of 2, in which no entry is larger than 2^14, and no entry

@@ -134,30 +134,19 @@ struct Neighbour {
 // A graph while its nodes are eliminated one by one, those of least degree first.
 class Elimination {
 public:
-    explicit Elimination(const Operator& M)
+    Elimination(const System& M, const double* exits)
         : M_(M),
-          nodes_(static_cast<std::size_t>(M.graph.n_nodes + 1)),
-          ground_(static_cast<std::int32_t>(M.graph.n_nodes)) {
+          nodes_(static_cast<std::size_t>(M.n_rows + 1)),
+          ground_(static_cast<std::int32_t>(M.n_rows)) {
         for (std::int32_t v = 0; v < ground_; ++v) {
-            if (M.kind[v] != moving) continue;
             Node& node = nodes_[v];
             node.gone = false;
-            ++n_moving_;
-            double stay = 0;
-            visit_own(v, [&](std::int32_t j, double w) {
-                if (M.kind[j] == held) node.exit += w;
-                if (M.kind[j] == moving) stay += w;
-                node.degree += M.kind[j] == moving;
-            });
-            if (M.ties) node.exit += M.ties[v] / M.largest_pivot;
-            // Peeled nodes pass heat on to the ground, too, if it leaks.
-            if (M.leak > 0) node.exit = std::max(M.mass[v] - stay, 0.0);
-            node.degree += node.exit > 0;
+            node.exit = exits[v];
+            node.degree = static_cast<std::int32_t>(M.start[v + 1] - M.start[v]) + (node.exit > 0);
             queue(v);
         }
     }
 
-    std::int32_t n_moving() const { return n_moving_; }
     std::int32_t ground() const { return ground_; }
 
     // Takes out the next node; its neighbours, the lightest first, are left in `around`.
@@ -229,27 +218,26 @@ private:
         queue_.put(v, key);
     }
 
-    // The edges of the graph itself, weights in units of the largest pivot.
+    // The edges of the system itself, weights in units of the largest pivot.
     template <class Visit>
     void visit_own(std::int32_t v, Visit visit) const {
-        const Graph& graph = M_.graph;
-        for (std::int64_t e = graph.start[v]; e < graph.start[v + 1]; ++e) {
-            visit(graph.ends[e], graph.weight(e) / M_.largest_pivot);
+        for (std::int64_t e = M_.start[v]; e < M_.start[v + 1]; ++e) {
+            visit(M_.ends[e], M_.weights ? double{M_.weights[e]} : M_.weight_unit);
         }
     }
 
-    const Operator& M_;
+    const System& M_;
     std::vector<Node> nodes_;  // the ground is the last
-    std::int32_t ground_, n_moving_ = 0;
+    std::int32_t ground_;
     ByDegree queue_;
     NewEdges made_;
 };
 
 }  // namespace
 
-Factor::Factor(const Operator& M) {
-    Elimination graph(M);
-    const std::int32_t n = graph.n_moving(), ground = graph.ground();
+Factor::Factor(const System& M, const double* exits) {
+    Elimination graph(M, exits);
+    const std::int32_t ground = graph.ground(), n = ground;
     Draws draws;
     std::vector<Neighbour> around;
     std::vector<double> rest;  // rest[i]: weight of the neighbours from i on
@@ -301,7 +289,7 @@ Factor::Factor(const Operator& M) {
     for (std::int32_t& row : rows_) row = place[row];
 }
 
-void Factor::solve(const Vectors& x, const Operator& M, const Kernels& kernels, int threads,
+void Factor::solve(const Vectors& x, const System& M, const Kernels& kernels, int threads,
                    Buffer<float>& room) const {
     const Triangle triangle{static_cast<std::int64_t>(order_.size()),
                             order_.data(),
@@ -310,7 +298,8 @@ void Factor::solve(const Vectors& x, const Operator& M, const Kernels& kernels, 
                             shares_.data(),
                             inverse_pivots_.data()};
     // Substitution goes node by node, but the lanes are independent of each other.
-    const int group = x.lanes > 8 ? 8 : 4, groups = (x.lanes + group - 1) / group;
+    const int group = x.lanes > 8 ? 8 : x.lanes > 2 ? 4 : 2;
+    const int groups = (x.lanes + group - 1) / group;
     const std::int64_t size = triangle.n * group;
     if (!room.get()) room = Buffer<float>(size * groups);
     for_chunks(threads, groups, [&](std::int64_t g) {

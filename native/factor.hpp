@@ -17,12 +17,13 @@ namespace isotherm {
 
 class Factor {
 public:
-    // Deterministic: the draws come from a generator of its own with a fixed seed.
-    explicit Factor(const Operator& M);
+    // Of a reduced system, with the weight of each row's edges to the ground. Deterministic: the
+    // draws come from a generator of its own with a fixed seed.
+    Factor(const System& M, const double* exits);
 
-    // V = C⁻¹ (pivots Z) on moving nodes, in units in which the largest pivot is 1. `room` is
-    // made on first use and for vectors of the same shape only.
-    void solve(const Vectors& x, const Operator& M, const Kernels& kernels, int threads,
+    // V = C⁻¹ (pivots Z), in units in which the largest pivot is 1. `room` is made on first use and
+    // for vectors of the same shape only.
+    void solve(const Vectors& x, const System& M, const Kernels& kernels, int threads,
                Buffer<float>& room) const;
 
     std::int64_t n_entries() const { return static_cast<std::int64_t>(rows_.size()); }

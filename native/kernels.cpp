@@ -11,6 +11,15 @@ namespace {
 constexpr std::int64_t ahead = 32, doubles_ahead = 20;
 // Rows, and entries of a row, after which sums in float are moved to double.
 constexpr std::int64_t rows_per_sum = 32, hub = 256;
+constexpr std::int64_t near_bytes = 1 << 19;
+
+// Two rows of two floats.
+using Pairs = Vec<float, 4>;
+inline Pairs load_pairs(const void* P, std::int64_t i, std::int64_t j) {
+    const auto* const rows = static_cast<const double*>(P);  // only ever moved
+    const Vec<double, 2> both = {rows[i], rows[j]};
+    return reinterpret_cast<Pairs>(both);
+}
 
 // Row i of P.
 template <int W, bool Halves>
@@ -22,12 +31,6 @@ template <int W, bool Halves>
 inline void store_direction(void* P, std::int64_t i, const Row<float, W>& p) {
     if constexpr (Halves) store_row_of_halves<W>(static_cast<std::uint16_t*>(P) + i * W, p);
     else store_row(static_cast<float*>(P) + i * W, p);
-}
-
-template <int W>
-inline void flush(Row<float, W>& sum, double* total, int lanes) {
-    for (int l = 0; l < lanes; ++l) total[l] += sum[l];
-    sum = {};
 }
 
 // Of entries (i, j): U is one number or a vector of them.
@@ -89,121 +92,195 @@ bool increases(const std::int32_t* ends, std::int64_t count) {
     return !fault;
 }
 
+// --- rows of a system -----------------------------------------------------------------------------
+
+// As many narrow rows as make 16 numbers, or one wide row.
+using Tile = Row<float, max_width>;
+template <int W>
+constexpr int rows_per_tile = max_width / W;
+
+template <int W>
+inline Tile load_tile(const float* from, std::int64_t i, int stride) {
+    if constexpr (W == max_width) return load_lanes<float, W>(from + i * stride, stride);
+    else return load_row<float, max_width>(from + i * W);
+}
+template <int W>
+inline void store_tile(float* to, std::int64_t i, int stride, const Tile& tile) {
+    if constexpr (W == max_width) store_lanes(to + i * stride, tile, stride);
+    else store_row(to + i * W, tile);
+}
+template <int W, bool Halves>
+inline Tile load_directions(const void* P, std::int64_t i) {
+    if constexpr (Halves) {
+        return load_row_of_halves<max_width>(static_cast<const std::uint16_t*>(P) + i * W);
+    } else {
+        return load_row<float, max_width>(static_cast<const float*>(P) + i * W);
+    }
+}
+template <int W, bool Halves>
+inline void store_directions(void* P, std::int64_t i, const Tile& p) {
+    if constexpr (Halves) store_row_of_halves<max_width>(static_cast<std::uint16_t*>(P) + i * W, p);
+    else store_row(static_cast<float*>(P) + i * W, p);
+}
+
+// W numbers, once for each row of a tile.
+template <int W, class T>
+inline Row<T, max_width> repeated(const T* numbers) {
+    T all[max_width];
+    for (int l = 0; l < max_width; ++l) all[l] = numbers[l % W];
+    return load_row<T, max_width>(all);
+}
+
+// Adds the rows of a tile to sums of lanes.
+template <int W>
+inline void flush(Tile& sum, double* total) {
+    for (int l = 0; l < max_width; ++l) total[l % W] += sum[l];
+    sum = {};
+}
+template <int W>
+inline void raise(const Tile& most, float* largest) {
+    for (int l = 0; l < max_width; ++l) {
+        largest[l % W] = largest[l % W] > most[l] ? largest[l % W] : most[l];
+    }
+}
+
 // --- Algorithm 9.1 of Saad, Iterative Methods for Sparse Linear Systems, one α and β per lane -----
 
-template <int W, bool Weighted, bool Halves>
-void product(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
+enum class Weights { ones, floats, doubles };
+
+template <int W, Weights kind, bool Halves>
+void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t last,
              double* dots) {
     using V = Row<float, W>;
-    const std::int64_t* start = M.graph.start;
-    const std::int32_t* ends = M.graph.ends;
-    const std::int64_t stop = start[M.graph.n_nodes] - ahead;
+    const std::int64_t* start = M.start;
+    const std::int32_t* ends = M.ends;
     constexpr std::int64_t bytes = W * (Halves ? sizeof(std::uint16_t) : sizeof(float));
+    // Rows that are in a core's own cache need not be asked for.
+    const bool near = M.n_rows * bytes <= near_bytes;
+    const std::int64_t stop = near ? 0 : start[M.n_rows] - ahead;
     const char* const rows = static_cast<const char*>(x.P);
-    const double inverse_largest = 1 / M.largest_pivot;
-    V sum{};
-    for (std::int64_t i = first; i < last; ++i) {
-        if (M.kind[i] != moving) continue;
+    const auto sum_of_row = [&](std::int64_t i) __attribute__((always_inline)) {
         const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
-            V flow[4] = {};  // four sums, so that additions need not wait for each other
-            const auto add = [&](std::int64_t at, V& into) __attribute__((always_inline)) {
-                const V p = load_direction<W, Halves>(x.P, ends[at]);
-                if constexpr (Weighted) {
-                    into += static_cast<float>(M.graph.weights[at] * inverse_largest) * p;
-                } else {
-                    into += p;
-                }
+            const auto weight = [&](std::int64_t at) __attribute__((always_inline)) {
+                if constexpr (kind == Weights::floats) return M.weights[at];
+                else return static_cast<float>(M.graph_weights[at] * M.weight_unit);
             };
-            for (; e + 4 <= e1; e += 4) {
-                if (e + 4 < stop) {
-                    for (int k = 0; k < 4; ++k) {
-                        __builtin_prefetch(rows + bytes * ends[e + ahead + k]);
+            const auto term = [&](std::int64_t at) __attribute__((always_inline)) {
+                const V p = load_direction<W, Halves>(x.P, ends[at]);
+                if constexpr (kind == Weights::ones) return p;
+                else return weight(at) * p;
+            };
+            V sums{};
+            if constexpr (W == 2) {  // two entries to a register
+                static_assert(!Halves);
+                Pairs two[2] = {};
+                for (; e + 4 <= e1; e += 4) {
+                    if (e + 4 < stop) {
+                        for (int k = 0; k < 4; ++k) {
+                            __builtin_prefetch(rows + bytes * ends[e + ahead + k]);
+                        }
+                    }
+                    for (int k = 0; k < 2; ++k) {
+                        const Pairs p = load_pairs(x.P, ends[e + 2 * k], ends[e + 2 * k + 1]);
+                        const std::int64_t at = e + 2 * k;
+                        if constexpr (kind == Weights::ones) two[k] += p;
+                        else two[k] += Pairs{weight(at), weight(at), weight(at + 1), weight(at + 1)} * p;
                     }
                 }
-                for (int k = 0; k < 4; ++k) add(e + k, flow[k]);
+                const Pairs all = two[0] + two[1];
+                sums.part[0] = Vec<float, 2>{all[0] + all[2], all[1] + all[3]};
+            } else if (e + 4 <= e1) {
+                V four[4] = {};  // so that additions need not wait for each other
+                for (; e + 4 <= e1; e += 4) {
+                    if (e + 4 < stop) {
+                        for (int k = 0; k < 4; ++k) {
+                            __builtin_prefetch(rows + bytes * ends[e + ahead + k]);
+                        }
+                    }
+                    for (int k = 0; k < 4; ++k) four[k] += term(e + k);
+                }
+                sums = (four[0] + four[1]) + (four[2] + four[3]);
             }
             for (; e < e1; ++e) {
                 if (e < stop) __builtin_prefetch(rows + bytes * ends[e + ahead]);
-                add(e, flow[0]);
+                sums += term(e);
             }
-            return (flow[0] + flow[1]) + (flow[2] + flow[3]);
+            return sums;
         };
-        V total;
-        if (start[i + 1] - start[i] <= hub) {
-            total = sum_of(start[i], start[i + 1]);
-        } else {  // in float alone, the rounding of so many terms would soon be all that is left
-            Row<double, W> all;
-            for (std::int64_t e = start[i]; e < start[i + 1]; e += hub) {
-                const std::int64_t e1 = e + hub < start[i + 1] ? e + hub : start[i + 1];
-                all += as<double>(sum_of(e, e1));
-            }
-            total = as<float>(all);
+        if (start[i + 1] - start[i] <= hub) return sum_of(start[i], start[i + 1]);
+        // In float alone, the rounding of so many terms would soon be all that is left.
+        Row<double, W> all;
+        for (std::int64_t e = start[i]; e < start[i + 1]; e += hub) {
+            const std::int64_t e1 = e + hub < start[i + 1] ? e + hub : start[i + 1];
+            all += as<double>(sum_of(e, e1));
         }
-        if constexpr (!Weighted) total = static_cast<float>(inverse_largest) * total;
-        // Peeled nodes are at 0 in P: what they do is in the pivot.
-        const V p = load_direction<W, Halves>(x.P, i);
-        const V v = p - (1 / M.mass[i]) * total;
-        store_lanes<float, W>(x.V + i * x.lanes, v, x.lanes);
-        sum += M.mass[i] * p * v;
-        if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
+        return as<float>(all);
+    };
+    const float unit = kind == Weights::ones ? static_cast<float>(M.weight_unit) : 1.0f;
+    Tile sum{};
+    for (std::int64_t i = first; i < last; i += max_width) {
+        for (std::int64_t row = i; row < last && row < i + max_width; ++row) {
+            const V flow = M.mass[row] > 0 ? sum_of_row(row) : V{};
+            store_lanes<float, W>(x.V + row * x.stride, flow, x.stride);
+        }
+        for (std::int64_t row = i; row < last && row < i + max_width; row += rows_per_tile<W>) {
+            const Tile p = load_directions<W, Halves>(x.P, row);
+            const Tile flow = unit * load_tile<W>(x.V, row, x.stride);
+            const Tile v = p - spread<W>(M.inverse_mass + row) * flow;
+            store_tile<W>(x.V, row, x.stride, v);
+            sum += spread<W>(M.mass + row) * p * v;
+        }
+        if (i % rows_per_sum == 0) flush<W>(sum, dots);
     }
-    flush<W>(sum, dots, x.lanes);
+    flush<W>(sum, dots);
 }
 
 template <int W>
-void descend(const Operator& M, const Vectors& x, const float* alpha, std::int64_t first,
+void descend(const System& M, const Vectors& x, const float* alpha, std::int64_t first,
              std::int64_t last, double* dots, float* levels, float* largest) {
-    using V = Row<float, W>;
-    const V step = load_row<float, W>(alpha);
-    // What turns a residual in units of the pivot into one in units of the gauge; at parents of
-    // peeled nodes, whose pivots are less than (1 + τ) d, a little more than that.
-    const auto unit_of_degree = static_cast<float>(1 + M.leak);
-    const auto unit_of_root = static_cast<float>(__builtin_sqrt((1 + M.leak) * M.largest_pivot));
-    V sum{}, worst = load_row<float, W>(levels), most = load_row<float, W>(largest);
-    float worst_hidden = levels[max_width];
-    for (std::int64_t i = first; i < last; ++i) {
-        if (M.kind[i] != moving) continue;
-        float* row = x.Z + i * x.lanes;
-        const V v = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
-        const V z = load_lanes<float, W>(row, x.lanes) - step * v;
-        store_lanes<float, W>(row, z, x.lanes);
-        sum += M.mass[i] * z * v;
-        const float unit = M.root ? unit_of_root * __builtin_sqrtf(M.mass[i]) : unit_of_degree;
-        worst = larger(worst, unit * size_of(z));
+    const Tile step = repeated<W>(alpha);
+    Tile sum{}, worst{}, most{}, worst_hidden{};
+    float columns[W] = {};
+    for (int l = 0; l < x.columns; ++l) columns[l] = 1;
+    const Tile is_column = repeated<W>(columns);
+    const Tile unit = M.unit * broadcast<max_width>(1.0f);
+    for (std::int64_t i = first; i < last; i += rows_per_tile<W>) {
+        const Tile v = load_tile<W>(x.V, i, x.stride);
+        const Tile z = load_tile<W>(x.Z, i, x.stride) - step * v;
+        store_tile<W>(x.Z, i, x.stride, z);
+        sum += spread<W>(M.mass + i) * z * v;
+        const Tile in_gauges = M.units ? spread<W>(M.units + i) * z : unit * z;
+        worst = larger(worst, size_of(in_gauges));
         most = larger(most, size_of(z));
         if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x
-            float total = 0;
-            for (int l = 0; l < x.columns; ++l) total += z[l];
-            const float level = unit * (total < 0 ? -total : total);
-            worst_hidden = worst_hidden > level ? worst_hidden : level;
+            worst_hidden = larger(worst_hidden, size_of(sums_of_rows<W>(is_column * in_gauges)));
         }
-        if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
+        if (i % rows_per_sum == 0) flush<W>(sum, dots);
     }
-    flush<W>(sum, dots, x.lanes);
-    store_row(levels, worst);
-    store_row(largest, most);
-    levels[max_width] = worst_hidden;
+    flush<W>(sum, dots);
+    raise<W>(worst, levels);
+    raise<W>(most, largest);
+    for (int l = 0; l < max_width; ++l) {
+        levels[max_width] = levels[max_width] > worst_hidden[l] ? levels[max_width] : worst_hidden[l];
+    }
 }
 
 template <int W>
-void dot(const Operator& M, const Vectors& x, const float* from, std::int64_t first,
+void dot(const System& M, const Vectors& x, const float* from, std::int64_t first,
          std::int64_t last, double* dots, float* largest) {
-    using V = Row<float, W>;
-    V sum{}, most = load_row<float, W>(largest);
-    for (std::int64_t i = first; i < last; ++i) {
-        if (M.kind[i] != moving) continue;
-        const V v = load_lanes<float, W>(x.V + i * x.lanes, x.lanes);
-        const V y = load_lanes<float, W>(from + i * x.lanes, x.lanes);
-        sum += M.mass[i] * y * v;
+    Tile sum{}, most{};
+    for (std::int64_t i = first; i < last; i += rows_per_tile<W>) {
+        const Tile v = load_tile<W>(x.V, i, x.stride), y = load_tile<W>(from, i, x.stride);
+        sum += spread<W>(M.mass + i) * y * v;
         most = larger(most, size_of(y));
-        if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
+        if (i % rows_per_sum == 0) flush<W>(sum, dots);
     }
-    flush<W>(sum, dots, x.lanes);
-    store_row(largest, most);
+    flush<W>(sum, dots);
+    raise<W>(most, largest);
 }
 
 template <int G>
-void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane, int count,
+void substitute(const System& M, const Vectors& x, const Triangle& C, int lane, int count,
                 float* y) {
     using V = Vec<float, G>;
     constexpr std::int64_t rows_ahead = 8;
@@ -211,8 +288,7 @@ void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane
     const auto at = [&](std::int64_t k) { return y + k * G; };
     for (std::int64_t k = 0; k < C.n; ++k) {
         const std::int64_t i = C.order[k];
-        V v{};
-        for (int l = 0; l < count; ++l) v[l] = M.mass[i] * x.Z[i * x.lanes + lane + l];
+        const V v = M.mass[i] * load_some<float, G>(x.Z + i * x.stride + lane, count);
         std::memcpy(at(k), &v, sizeof v);
     }
     for (std::int64_t k = 0; k < C.n; ++k) {
@@ -233,35 +309,50 @@ void substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane
         }
         const V v = own[0] + own[1];
         std::memcpy(at(k), &v, sizeof v);
-        float* const row = x.V + std::int64_t{C.order[k]} * x.lanes + lane;
-        for (int l = 0; l < count; ++l) row[l] = v[l];
+        store_some<float, G>(x.V + std::int64_t{C.order[k]} * x.stride + lane, v, count);
     }
 }
 
 template <class T, int W, bool Halves>
-void advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
+void advance(const System& M, const Vectors& x, const float* from, const Columns<T>& X,
              double* h, const double* step, const float* beta, const float* stored,
              std::int64_t first, std::int64_t last, double* dots) {
-    using V = Row<float, W>;
-    const auto along = convert<T, W>(step);
-    const V keep = load_row<float, W>(beta), unit = load_row<float, W>(stored);
-    V sum{};
-    for (std::int64_t i = first; i < last; ++i) {
-        if (M.kind[i] != moving) continue;
-        const V p = load_direction<W, Halves>(x.P, i);
-        if (X.count > 0) {
-            T* row = X.first + i * X.stride;
-            const auto t = load_lanes<T, W>(row, X.count) + along * as<T>(p);
-            store_lanes<T, W>(row, t, X.count);
+    constexpr int rows = rows_per_tile<W>;
+    T steps[W] = {};
+    for (int l = 0; l < X.count; ++l) steps[l] = static_cast<T>(step[l]);
+    const auto along = repeated<W>(steps);
+    const auto along_row = load_row<T, W>(steps);
+    const Tile keep = repeated<W>(beta), unit = repeated<W>(stored);
+    const bool flat = X.full_rows && X.stride == W;
+    Tile sum{};
+    for (std::int64_t i = first; i < last; i += rows) {
+        const Tile p = load_directions<W, Halves>(x.P, i);
+        const auto here = static_cast<int>(last - i < rows ? last - i : rows);
+        if (X.count > 0 && flat) {  // nothing beyond its last row is ours
+            T* const row = X.first + i * W;
+            const auto t = load_lanes<T, max_width>(row, here * W) + along * as<T>(p);
+            store_lanes<T, max_width>(row, t, here * W);
+        } else if (X.count > 0) {
+            float directions[max_width];
+            store_row(directions, p);
+            for (int r = 0; r < here; ++r) {
+                T* const row = X.first + (i + r) * X.stride;
+                const auto t = load_lanes<T, W>(row, X.count) +
+                               along_row * convert<T, W>(directions + r * W);
+                store_lanes<T, W>(row, t, X.count);
+            }
         }
-        if (h) h[i] += step[x.columns] * static_cast<double>(p[x.columns]);
-        const V next = load_lanes<float, W>(from + i * x.lanes, x.lanes) + keep * p;
-        store_direction<W, Halves>(x.P, i, unit * next);
-        const V z = load_lanes<float, W>(x.Z + i * x.lanes, x.lanes);
-        sum += M.mass[i] * z * load_direction<W, Halves>(x.P, i);
-        if (i % rows_per_sum == 0) flush<W>(sum, dots, x.lanes);
+        if (h) {
+            for (int r = 0; r < here; ++r) {
+                h[i + r] += step[x.columns] * static_cast<double>(p[r * W + x.columns]);
+            }
+        }
+        store_directions<W, Halves>(x.P, i, unit * (load_tile<W>(from, i, x.stride) + keep * p));
+        const Tile z = load_tile<W>(x.Z, i, x.stride);
+        sum += spread<W>(M.mass + i) * z * load_directions<W, Halves>(x.P, i);
+        if (i % rows_per_sum == 0) flush<W>(sum, dots);
     }
-    flush<W>(sum, dots, x.lanes);
+    flush<W>(sum, dots);
 }
 
 // --- fresh residuals, in double -------------------------------------------------------------------
@@ -288,16 +379,23 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
     const T* X = task.X;
     const std::int64_t stride = task.stride;
     const int count = task.count;  // with the lane of h, if that is packed, too
+    const auto write = [&](std::int64_t row, const Row<float, W>& z) {
+        if (row < task.n_rows) store_lanes(task.Z + row * task.stride_of_Z, z, task.lanes);
+    };
     const D inverse_scale = load_row<double, W>(task.inverse_scale);
     D most = load_row<double, W>(found.columns);
-    for (std::int64_t i = first; i < last; ++i) {
-        if (M.kind[i] == held) continue;
+    for (std::int64_t row = first; row < last; ++row) {
+        const std::int64_t i = task.nodes ? task.nodes[row] : row;
+        if (M.kind[i] == held) {
+            write(row, {});
+            continue;
+        }
         D flow, other;  // two sums, so that additions need not wait for each other
         const auto add = [&](std::int64_t e, D& into) __attribute__((always_inline)) {
             if (e < stop) {
-                const T* const row = X + stride * ends[e + rows_ahead];
-                __builtin_prefetch(row);
-                if (sizeof(T) == 8 && W > 4) __builtin_prefetch(row + count - 1);
+                const T* const later = X + stride * ends[e + rows_ahead];
+                __builtin_prefetch(later);
+                if (sizeof(T) == 8 && W > 4) __builtin_prefetch(later + count - 1);
             }
             const D t = doubles<W>(X + ends[e] * stride, count);
             if constexpr (Weighted) into += M.graph.weights[e] * t;
@@ -317,8 +415,8 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         }
         if (task.packed_h) r.add(count - 1, g);
         most = larger_or_nan(most, (1 / g) * size_of(r));
-        const auto z = as<float>(by_pivot * (r * inverse_scale));
-        store_lanes(task.Z + i * task.lanes, z, task.Z_lanes);
+        if (M.kind[i] == moving) write(row, as<float>(by_pivot * (r * inverse_scale)));
+        else write(row, {});
     }
     store_row(found.columns, most);
 }
@@ -333,37 +431,43 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
         default: { constexpr int W = 16; call; break; } \
     }
 
-void any_product(const Operator& M, const Vectors& x, std::int64_t first, std::int64_t last,
-                 double* dots) {
-    if (M.graph.weights && x.halves) {
-        ISOTHERM_BY_WIDTH(x.width, (product<W, true, true>(M, x, first, last, dots)))
-    } else if (M.graph.weights) {
-        ISOTHERM_BY_WIDTH(x.width, (product<W, true, false>(M, x, first, last, dots)))
-    } else if (x.halves) {
-        ISOTHERM_BY_WIDTH(x.width, (product<W, false, true>(M, x, first, last, dots)))
-    } else {
-        ISOTHERM_BY_WIDTH(x.width, (product<W, false, false>(M, x, first, last, dots)))
-    }
+template <Weights kind, bool Halves>
+void product_of(const System& M, const Vectors& x, std::int64_t first, std::int64_t last,
+                double* dots) {
+    ISOTHERM_BY_WIDTH(x.width, (product<W, kind, (Halves && W >= least_of_halves)>(M, x, first, last, dots)))
 }
-void any_descend(const Operator& M, const Vectors& x, const float* alpha, std::int64_t first,
+void any_product(const System& M, const Vectors& x, std::int64_t first, std::int64_t last,
+                 double* dots) {
+    const auto of = [&](auto with_halves, auto without) {
+        (x.halves ? with_halves : without)(M, x, first, last, dots);
+    };
+    if (M.weights) of(product_of<Weights::floats, true>, product_of<Weights::floats, false>);
+    else if (M.graph_weights) of(product_of<Weights::doubles, true>, product_of<Weights::doubles, false>);
+    else of(product_of<Weights::ones, true>, product_of<Weights::ones, false>);
+}
+void any_descend(const System& M, const Vectors& x, const float* alpha, std::int64_t first,
                  std::int64_t last, double* dots, float* levels, float* largest) {
     ISOTHERM_BY_WIDTH(x.width, (descend<W>(M, x, alpha, first, last, dots, levels, largest)))
 }
-void any_dot(const Operator& M, const Vectors& x, const float* from, std::int64_t first,
+void any_dot(const System& M, const Vectors& x, const float* from, std::int64_t first,
              std::int64_t last, double* dots, float* largest) {
     ISOTHERM_BY_WIDTH(x.width, (dot<W>(M, x, from, first, last, dots, largest)))
 }
-void any_substitute(const Operator& M, const Vectors& x, const Triangle& C, int lane, int count,
+void any_substitute(const System& M, const Vectors& x, const Triangle& C, int lane, int count,
                     int group, float* y) {
-    group == 8 ? substitute<8>(M, x, C, lane, count, y) : substitute<4>(M, x, C, lane, count, y);
+    switch (group) {
+        case 2: substitute<2>(M, x, C, lane, count, y); break;
+        case 4: substitute<4>(M, x, C, lane, count, y); break;
+        default: substitute<8>(M, x, C, lane, count, y);
+    }
 }
 template <class T>
-void any_advance(const Operator& M, const Vectors& x, const float* from, const Columns<T>& X,
+void any_advance(const System& M, const Vectors& x, const float* from, const Columns<T>& X,
                  double* h, const double* step, const float* beta, const float* stored,
                  std::int64_t first, std::int64_t last, double* dots) {
     if (x.halves) {
         ISOTHERM_BY_WIDTH(
-            x.width, (advance<T, W, true>(M, x, from, X, h, step, beta, stored, first, last, dots)))
+            x.width, (advance<T, W, (W >= least_of_halves)>(M, x, from, X, h, step, beta, stored, first, last, dots)))
     } else {
         ISOTHERM_BY_WIDTH(
             x.width, (advance<T, W, false>(M, x, from, X, h, step, beta, stored, first, last, dots)))

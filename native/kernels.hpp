@@ -1,8 +1,9 @@
 // The loops that take the time, compiled once per instruction set and chosen at run time.
 //
-// Vectors of one descent have up to 16 *lanes*, one per column, side by side in a row per node:
+// Vectors of one descent have up to 16 *lanes*, one per column, side by side in a row per equation:
 //   P     rows of `width` numbers (2, 4, 8 or 16), aligned, since it is gathered at random
-//   Z, V  rows of `lanes` floats, only ever streamed
+//   Z, V  rows of `stride` floats, only ever streamed: of `width`, or of so many lanes as there are
+//         where that is 16. Narrow rows go through a register together, 16 numbers at a time.
 // P is of half precision, or of floats where steps are many: a direction may be rounded, as long as
 // each use of it goes the same way.
 // This header is included by code for several instruction sets: no inline function that a linker
@@ -17,10 +18,13 @@
 namespace isotherm {
 
 constexpr int max_width = 16;
+constexpr int least_of_halves = 4;  // lanes of P; narrower rows are small as they are
 
 namespace {
 // The width of rows of so many lanes.
 inline int width_for(int lanes) { return lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16; }
+// Rows for which there must be room, so that a register may be filled from any of them on.
+inline std::int64_t padded(std::int64_t rows) { return (rows / max_width + 2) * max_width; }
 }  // namespace
 
 // What a node is in a Dirichlet problem.
@@ -52,11 +56,27 @@ inline double gauge(const Operator& M, std::int64_t i) {
 }
 }  // namespace
 
+// The equations that steps are made on, see system.hpp. What divides a residual is a row's pivot,
+// and its mass is the pivot in units of the largest.
+struct System {
+    std::int64_t n_rows;
+    const std::int64_t* start;
+    const std::int32_t* ends;
+    const float* weights;         // of entries, in units of the largest pivot; or null
+    const double* graph_weights;  // those of the graph instead; or null, if all weights are 1
+    double weight_unit;           // what turns the latter into the former
+    const float *mass, *inverse_mass;  // padded; 0 at rows that are not moving
+    // What turns a residual in units of the pivot into one in units of the gauge: for each row,
+    // padded; or, if that is null, for all of them.
+    const float* units;
+    float unit;
+};
+
 struct Vectors {
     void* P;
     bool halves;  // of which P is, else of floats
     float *Z, *V;
-    int width, lanes;
+    int width, lanes, stride;
     int columns;  // lanes that are columns of X; one more lane, if any, is that of h
     bool hidden;  // a further column is 1 − Σ of the others
 };
@@ -67,10 +87,11 @@ struct Columns {
     T* first;             // of node 0
     std::int64_t stride;  // from node to node
     int count;
+    bool full_rows = false;  // whether all of a row, `stride` numbers, may be read and written
 };
 
-// C = (I − L) diag(pivots) (I − L)ᵀ, see factor.hpp. Column k of L belongs to node order[k]; rows
-// are numbered in that order, too.
+// C = (I − L) diag(pivots) (I − L)ᵀ, see factor.hpp. Column k of L belongs to row order[k] of the
+// system; its own rows are numbered in that order, too.
 struct Triangle {
     std::int64_t n;
     const std::int32_t* order;
@@ -101,17 +122,20 @@ struct Heat {
 // Of which columns residuals are wanted, and where to.
 template <class T>
 struct Task {
+    const std::int32_t* nodes;    // of each row; null: rows are those of the graph
+    std::int64_t n_rows;          // that Z has: of rows beyond these only the levels are wanted
     const T* X;           // rows of width_for(count) floats, or more; or of `count` doubles
     std::int64_t stride;  // from row to row
     int count;
     bool packed_h;                // the last of them is h
     const double* inverse_scale;  // of each column, max_width of them
     float* Z;                     // receives r / pivots
-    int lanes, Z_lanes;           // of a row of Z, and how many of these are written
+    int stride_of_Z, lanes;       // from row to row, and how many are written
     Heat heat;
 };
 
-// Each works on rows [first, last) and adds to, or raises, the sums and maxima it is given.
+// Each works on rows [first, last) and adds to, or raises, the sums and maxima it is given. Those of
+// a system begin at a multiple of 16.
 struct Kernels {
     const char* name;
     // A sum of random numbers, one per entry of row i of a 0/1 matrix: the same number from both
@@ -120,24 +144,24 @@ struct Kernels {
     // Whether numbers increase strictly.
     bool (*increases)(const std::int32_t* ends, std::int64_t count);
     // V = M P / pivots;  dots += P · M P
-    void (*product)(const Operator&, const Vectors&, std::int64_t first, std::int64_t last,
+    void (*product)(const System&, const Vectors&, std::int64_t first, std::int64_t last,
                     double* dots);
     // Z −= alpha V;  dots += Z · pivots V;  levels ≥ |r| / gauge, the hidden column's last;
     // largest ≥ |Z|
-    void (*descend)(const Operator&, const Vectors&, const float* alpha, std::int64_t first,
+    void (*descend)(const System&, const Vectors&, const float* alpha, std::int64_t first,
                     std::int64_t last, double* dots, float* levels, float* largest);
     // dots += from · pivots V, with from = Z or the preconditioned residual; largest ≥ |from|
-    void (*dot)(const Operator&, const Vectors&, const float* from, std::int64_t first,
+    void (*dot)(const System&, const Vectors&, const float* from, std::int64_t first,
                 std::int64_t last, double* dots, float* largest);
-    // V = C⁻¹ (pivots Z) for `count` lanes from `lane` on, at most `group` (4 or 8) of them; y has
-    // room for `group` numbers per moving node
-    void (*substitute)(const Operator&, const Vectors&, const Triangle&, int lane, int count,
+    // V = C⁻¹ (pivots Z) for `count` lanes from `lane` on, at most `group` (2, 4 or 8) of them; y
+    // has room for `group` numbers per row
+    void (*substitute)(const System&, const Vectors&, const Triangle&, int lane, int count,
                        int group, float* y);
     // X += step P, h += step P;  P = stored (from + beta P), from as above;  dots += Z · pivots P
-    void (*advance_f)(const Operator&, const Vectors&, const float* from, const Columns<float>&,
+    void (*advance_f)(const System&, const Vectors&, const float* from, const Columns<float>&,
                       double* h, const double* step, const float* beta, const float* stored,
                       std::int64_t first, std::int64_t last, double* dots);
-    void (*advance_d)(const Operator&, const Vectors&, const float* from, const Columns<double>&,
+    void (*advance_d)(const System&, const Vectors&, const float* from, const Columns<double>&,
                       double* h, const double* step, const float* beta, const float* stored,
                       std::int64_t first, std::int64_t last, double* dots);
     // r = heat + A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -36,29 +37,38 @@ inline Vec<T, N> load(const T* from) {
     return v;
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// Masks of the first `count` numbers.
+inline __m256i first_of_8(int count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+inline __m128i first_of_4(int count) {
+    return _mm_cmpgt_epi32(_mm_set1_epi32(count), _mm_setr_epi32(0, 1, 2, 3));
+}
+inline __m256i first_4_of_64(int count) {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+#endif
+
 // The first `count` numbers, if there are so many, at least none: nothing beyond them is touched,
 // since the row may be the last.
 template <class T, int N>
 inline Vec<T, N> load_some(const T* from, int count) {
     if (count >= N) return load<T, N>(from);
-    Vec<T, N> v{};
 #if defined(__AVX512F__)
-    if constexpr (sizeof v == register_bytes) {
-        const auto mask = count <= 0 ? 0u : (1u << count) - 1;
-        if constexpr (sizeof(T) == 4) return _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from);
-        else return _mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from);
-    }
+    const auto mask = static_cast<__mmask16>(count <= 0 ? 0u : (1u << count) - 1);
+    constexpr bool floats = sizeof(T) == 4;
+    if constexpr (floats && N == 16) return _mm512_maskz_loadu_ps(mask, from);
+    else if constexpr (floats && N == 8) return _mm256_maskz_loadu_ps(static_cast<__mmask8>(mask), from);
+    else if constexpr (floats && N == 4) return _mm_maskz_loadu_ps(static_cast<__mmask8>(mask), from);
+    else if constexpr (!floats && N == 8) return _mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from);
+    else if constexpr (!floats && N == 4) return _mm256_maskz_loadu_pd(static_cast<__mmask8>(mask), from);
 #elif defined(__AVX2__)
-    if constexpr (sizeof v == register_bytes) {
-        if constexpr (sizeof(T) == 4) {
-            const __m256i order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-            return _mm256_maskload_ps(from, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), order));
-        } else {
-            const __m256i order = _mm256_setr_epi64x(0, 1, 2, 3);
-            return _mm256_maskload_pd(from, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), order));
-        }
-    }
+    if constexpr (sizeof(T) == 4 && N == 8) return _mm256_maskload_ps(from, first_of_8(count));
+    else if constexpr (sizeof(T) == 4 && N == 4) return _mm_maskload_ps(from, first_of_4(count));
+    else if constexpr (sizeof(T) == 8 && N == 4) return _mm256_maskload_pd(from, first_4_of_64(count));
 #endif
+    Vec<T, N> v{};
     for (int l = 0; l < N && l < count; ++l) v[l] = from[l];
     return v;
 }
@@ -70,23 +80,17 @@ inline void store_some(T* to, Vec<T, N> v, int count) {
         return;
     }
 #if defined(__AVX512F__)
-    if constexpr (sizeof v == register_bytes) {
-        const auto mask = count <= 0 ? 0u : (1u << count) - 1;
-        if constexpr (sizeof(T) == 4) _mm512_mask_storeu_ps(to, static_cast<__mmask16>(mask), v);
-        else _mm512_mask_storeu_pd(to, static_cast<__mmask8>(mask), v);
-        return;
-    }
+    const auto mask = static_cast<__mmask16>(count <= 0 ? 0u : (1u << count) - 1);
+    constexpr bool floats = sizeof(T) == 4;
+    if constexpr (floats && N == 16) return _mm512_mask_storeu_ps(to, mask, v);
+    else if constexpr (floats && N == 8) return _mm256_mask_storeu_ps(to, static_cast<__mmask8>(mask), v);
+    else if constexpr (floats && N == 4) return _mm_mask_storeu_ps(to, static_cast<__mmask8>(mask), v);
+    else if constexpr (!floats && N == 8) return _mm512_mask_storeu_pd(to, static_cast<__mmask8>(mask), v);
+    else if constexpr (!floats && N == 4) return _mm256_mask_storeu_pd(to, static_cast<__mmask8>(mask), v);
 #elif defined(__AVX2__)
-    if constexpr (sizeof v == register_bytes) {
-        if constexpr (sizeof(T) == 4) {
-            const __m256i order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-            _mm256_maskstore_ps(to, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), order), v);
-        } else {
-            const __m256i order = _mm256_setr_epi64x(0, 1, 2, 3);
-            _mm256_maskstore_pd(to, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), order), v);
-        }
-        return;
-    }
+    if constexpr (sizeof(T) == 4 && N == 8) return _mm256_maskstore_ps(to, first_of_8(count), v);
+    else if constexpr (sizeof(T) == 4 && N == 4) return _mm_maskstore_ps(to, first_of_4(count), v);
+    else if constexpr (sizeof(T) == 8 && N == 4) return _mm256_maskstore_pd(to, first_4_of_64(count), v);
 #endif
     for (int l = 0; l < N && l < count; ++l) to[l] = v[l];
 }
@@ -148,6 +152,28 @@ inline void store_halves(std::uint16_t* to, Vec<float, N> v) {
     const auto halves = __builtin_convertvector(rounded | sign >> 16, Vec<std::uint16_t, N>);
     std::memcpy(to, &halves, sizeof halves);
 #endif
+}
+
+// Each of the first numbers as often as a row of W has lanes.
+template <int W, int N, int... l>
+inline Vec<float, N> each_repeated(Vec<float, N> v, std::integer_sequence<int, l...>) {
+    return __builtin_shufflevector(v, v, (l / W)...);
+}
+
+// Lanes that are D apart, exchanged.
+template <int D, int N, int... l>
+inline Vec<float, N> exchanged(Vec<float, N> v, std::integer_sequence<int, l...>) {
+    return __builtin_shufflevector(v, v, (l ^ D)...);
+}
+
+// In each lane, the sum of the W lanes around it.
+template <int W, int N>
+inline Vec<float, N> summed(Vec<float, N> v) {
+    if constexpr (W > 1) {
+        v += exchanged<W / 2, N>(v, std::make_integer_sequence<int, N>());
+        v = summed<W / 2, N>(v);
+    }
+    return v;
 }
 
 // --- a row --------------------------------------------------------------------------------------
@@ -244,6 +270,42 @@ inline Row<To, W> as(const Row<From, W>& row) {
         store_row(numbers, row);
         return convert<To, W>(numbers);
     }
+}
+
+template <int W, class T>
+inline Row<T, W> broadcast(T x) {
+    Row<T, W> row;
+    for (int k = 0; k < row.parts; ++k) row.part[k] += x;
+    return row;
+}
+
+// Numbers of rows of W lanes, each as often as its row has lanes, in 16 lanes altogether. There must
+// be 16 numbers.
+template <int W>
+inline Row<float, 16> spread(const float* numbers) {
+    Row<float, 16> row;
+    constexpr int per = Row<float, 16>::per;
+    for (int k = 0; k < row.parts; ++k) {
+        if constexpr (W >= per) row.part[k] += numbers[k * per / W];
+        else row.part[k] = each_repeated<W, per>(load<float, per>(numbers + k * per / W),
+                                                 std::make_integer_sequence<int, per>());
+    }
+    return row;
+}
+
+// In each of 16 lanes, the sum of all lanes of its row of W.
+template <int W>
+inline Row<float, 16> sums_of_rows(Row<float, 16> row) {
+    constexpr int per = Row<float, 16>::per, parts = Row<float, 16>::parts;
+    if constexpr (W > per) {
+        for (int distance = W / per / 2; distance > 0; distance /= 2) {
+            const Row<float, 16> before = row;
+            for (int k = 0; k < parts; ++k) row.part[k] += before.part[k ^ distance];
+        }
+    }
+    constexpr int own = W < per ? W : per;
+    for (int k = 0; k < parts; ++k) row.part[k] = summed<own, per>(row.part[k]);
+    return row;
 }
 
 template <class T, int W>

@@ -32,7 +32,8 @@ Peel peel_trees(const Operator& M, std::uint8_t* kind, double* pivots) {
         }
     }
     // Of M h = gauge, what peeled children passed on.
-    std::vector<double> source(static_cast<std::size_t>(graph.n_nodes), 0.0);
+    std::vector<double>& source = peel.received;
+    source.assign(static_cast<std::size_t>(graph.n_nodes), 0.0);
     while (!candidates.empty()) {
         const std::int32_t i = candidates.back();
         candidates.pop_back();
@@ -52,7 +53,6 @@ Peel peel_trees(const Operator& M, std::uint8_t* kind, double* pivots) {
         peel.ratio.push_back(ratio);
         peel.pivot.push_back(pivots[i]);
         peel.rise.push_back(b / pivots[i]);
-        peel.passed.push_back(ratio * b);
         if (graph.start[p + 1] - graph.start[p] <= hub) {
             candidates.push_back(static_cast<std::int32_t>(p));
         }

@@ -16,9 +16,9 @@ struct Peel {
     // In the order of elimination: a node comes before its parent.
     std::vector<std::int32_t> child, parent;
     std::vector<double> ratio;
-    std::vector<double> pivot;   // of the child when it was eliminated
-    std::vector<double> rise;    // of h: h = rise + ratio · h_p
-    std::vector<double> passed;  // what the parent's equation for h gains by it
+    std::vector<double> pivot;  // of the child when it was eliminated
+    std::vector<double> rise;   // of h: h = rise + ratio · h_p
+    std::vector<double> received;  // by node, if any were peeled: what its equation for h gained
 };
 
 // Finds the hanging trees, marks their nodes in `kind` and updates the pivots. A parent that would

@@ -62,7 +62,7 @@ void Evidence::add(const Evidence& other) {
 
 template <class T>
 Evidence prove(const Claim<T>& claim, int threads, const Prover& prover) {
-    const auto cuts = cut_rows(claim.graph.n_nodes, claim.graph.start);
+    const auto cuts = cut_rows(claim.graph);
     const auto n_chunks = static_cast<std::int64_t>(cuts.size()) - 1;
     Evidence all(claim.columns);
     std::mutex mutex;

@@ -85,7 +85,7 @@ void join(std::int32_t* parent, std::int32_t a, std::int32_t b) {
 }  // namespace
 
 void reach(const Graph& graph, std::uint8_t* marked, int threads) {
-    const auto cuts = cut_rows(graph.n_nodes, graph.start);
+    const auto cuts = cut_rows(graph);
     // Pulling is quick while it reaches many; a long thin rest is left to pushing. Whoever is
     // still to be reached is so by those found last: the others' neighbours have all looked.
     for (;;) {
@@ -99,7 +99,7 @@ void reach(const Graph& graph, std::uint8_t* marked, int threads) {
 std::int64_t components(const Graph& graph, std::int32_t* component, int threads) {
     std::int32_t* const parent = component;
     for (std::int64_t i = 0; i < graph.n_nodes; ++i) parent[i] = static_cast<std::int32_t>(i);
-    const auto cuts = cut_rows(graph.n_nodes, graph.start);
+    const auto cuts = cut_rows(graph);
     for_chunks(threads, static_cast<std::int64_t>(cuts.size()) - 1, [&](std::int64_t c) {
         for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {

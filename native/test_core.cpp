@@ -26,6 +26,7 @@
 #include "names.hpp"
 #include "proof.hpp"
 #include "reach.hpp"
+#include "steering.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
@@ -409,6 +410,7 @@ struct Options {
     double leak;
     int threads;
     const Kernels* kernels;
+    bool reduced = true;
 
     int count() const { return columns + hidden; }
     // Each row of X begins with a number that is none of its columns; after the last row comes
@@ -418,7 +420,7 @@ struct Options {
 
 Problem problem_of(const Sample& s, const Options& o) {
     return Problem(view(s.own), s.free.data(), s.degrees.data(), nullptr, o.leak, o.root, o.peeling,
-                   o.threads, *o.kernels);
+                   o.threads, *o.kernels, o.reduced);
 }
 
 // Temperatures to begin with, the same in float as in double.
@@ -520,7 +522,7 @@ struct Outcome {
 
 // Rounds of steps, each from a fresh residual, as the solvers go about it.
 template <class T>
-Outcome<T> solve(const Problem& problem, const Boundary& boundary, const Options& o, int rounds) {
+Outcome<T> solve(Problem& problem, const Boundary& boundary, const Options& o, int rounds) {
     const Operator& M = problem.M();
     Outcome<T> out{{boundary.values.begin(), boundary.values.end()}, {}, {}};
     out.h.resize(M.graph.n_nodes);
@@ -528,7 +530,7 @@ Outcome<T> solve(const Problem& problem, const Boundary& boundary, const Options
     const Columns<T> X{out.X.data() + 1, o.stride(), o.count()};
     const Columns<T> iterated{X.first, X.stride, o.columns};
     Descent descent(problem, o.columns, o.exits, o.hidden);
-    if (o.factor) descent.precondition(std::make_shared<Factor>(M));
+    if (o.factor) descent.precondition(problem.factor());
     CHECK(descent.lanes() == o.columns + o.exits);
     // A beginning is from 0 at moving nodes; what is peeled off has its exit times already.
     problem.settle(Columns<T>{X.first, X.stride, 0}, h, nullptr, nullptr);
@@ -549,11 +551,13 @@ Outcome<T> solve(const Problem& problem, const Boundary& boundary, const Options
         for (int k = 0; k < 200 && *std::max_element(levels, levels + max_width) > target; ++k) {
             descent.step(iterated, h, levels);
             if (k == 1) {
+                descent.put_back(iterated, h);
                 const Doubles low(o.columns, -1e9), high(o.columns, 1e9);
                 problem.hang(iterated, h, low.data(), high.data());
                 levels_are_those_of_the_residual(M, X, h, o, boundary.scale, levels);
             }
         }
+        descent.put_back(iterated, h);
         problem.settle(iterated, h, boundary.low.data(), boundary.high.data());
         if (o.hidden) complete(M, X);
     }
@@ -561,7 +565,7 @@ Outcome<T> solve(const Problem& problem, const Boundary& boundary, const Options
 
 template <class T>
 void steps_lead_to_equilibrium(const Sample& s, const Dense& inverse, const Options& o) {
-    const Problem problem = problem_of(s, o);
+    Problem problem = problem_of(s, o);
     const Operator& M = problem.M();
     constexpr bool fine = sizeof(T) == 8;
     const Outcome<T> out = solve<T>(problem, Boundary(s, o), o, 2);
@@ -591,8 +595,7 @@ void steps_lead_to_equilibrium(const Sample& s, const Dense& inverse, const Opti
 template <class T>
 void heat_put_in_spreads_to_equilibrium(const Sample& s, const Dense& inverse, const Options& o) {
     constexpr int all = 5, first = 2, count = all - first;
-    const Problem problem = problem_of(s, o);
-    const Operator& M = problem.M();
+    Problem problem = problem_of(s, o);
     std::vector<std::int32_t> nodes;
     Doubles rows;
     for (Int i = 0; i < s.n; ++i) {
@@ -607,7 +610,7 @@ void heat_put_in_spreads_to_equilibrium(const Sample& s, const Dense& inverse, c
     const Columns<T> columns{X.data(), count, count};
     const Doubles scale(count, 1.0), low(count, -1e9), high(count, 1e9);
     Descent descent(problem, count, false, false, &sources, first);
-    if (o.factor) descent.precondition(std::make_shared<Factor>(M));
+    if (o.factor) descent.precondition(problem.factor());
     for (int round = 0; round < 2; ++round) {
         if (round == 0) descent.begin(columns, scale.data());
         else descent.weigh(columns, nullptr, scale.data());
@@ -615,6 +618,7 @@ void heat_put_in_spreads_to_equilibrium(const Sample& s, const Dense& inverse, c
         for (int k = 0; k < 200 && *std::max_element(levels, levels + count) > 1e-6f; ++k) {
             descent.step(columns, nullptr, levels);
         }
+        descent.put_back(columns, nullptr);
         problem.settle(columns, nullptr, low.data(), high.data(), passed);
     }
     for (int k = 0; k < count; ++k) {
@@ -679,23 +683,38 @@ void what_needs_no_draws_is_factorised_exactly(const Edges& edges, int threads,
                                                const Kernels* kernels) {
     const Sample s(edges, true, 0.0);
     const Options plain{1, false, false, true, false, false, 0.0, threads, kernels};
-    const Problem problem = problem_of(s, plain);
-    const Operator& M = problem.M();
+    Problem problem = problem_of(s, plain);
     const Dense inverse = inverse_of(s, 0.0);
-    const Factor factor(M);
+    const std::shared_ptr<const Factor> factor = problem.factor();
+    const System& M = problem.system();
     for (int lanes = 1; lanes <= max_width; ++lanes) {
-        std::vector<float> Z(s.n * lanes), V(s.n * lanes);
-        for (float& z : Z) z = static_cast<float>(dice.uniform());
+        std::vector<float> Z(M.n_rows * lanes), V(M.n_rows * lanes);
+        Doubles by_node(s.n * lanes, 0.0);
+        for (Int at = 0; at < M.n_rows * lanes; ++at) {
+            Z[at] = static_cast<float>(dice.uniform());
+            by_node[problem.nodes()[at / lanes] * lanes + at % lanes] = Z[at];
+        }
         Buffer<float> room;
-        const Vectors x{nullptr, false, Z.data(), V.data(), max_width, lanes, lanes, false};
-        for (int twice = 0; twice < 2; ++twice) factor.solve(x, M, *kernels, threads, room);
+        const Vectors x{nullptr, false, Z.data(), V.data(), max_width, lanes, lanes, lanes, false};
+        for (int twice = 0; twice < 2; ++twice) factor->solve(x, M, *kernels, threads, room);
         for (int l = 0; l < lanes; ++l) {
             const Doubles y =
-                solved(s, inverse, [&](Int i) { return s.degrees[i] * Z[i * lanes + l]; });
-            for (Int i = 0; i < s.n; ++i) {
-                CHECK(std::fabs(V[i * lanes + l] - y[i]) <= 1e-4 * (1 + y[i]));
+                solved(s, inverse, [&](Int i) { return s.degrees[i] * by_node[i * lanes + l]; });
+            for (Int row = 0; row < M.n_rows; ++row) {
+                const double expected = y[problem.nodes()[row]];
+                CHECK(std::fabs(V[row * lanes + l] - expected) <= 1e-4 * (1 + expected));
             }
         }
+    }
+}
+
+void the_pace_foretells_the_steps_of_a_geometric_fall() {
+    Pace pace;
+    for (int step = 1; step < 60; ++step) {
+        const double left = pace.steps_left(std::pow(0.9, step), [] { return 1e-12; });
+        const double expected = std::log(1e-12) / std::log(0.9) - step;
+        if (step == 16 || step == 32) CHECK(std::fabs(left - expected) <= 0.01 * expected);
+        else CHECK(left == 0);
     }
 }
 
@@ -704,10 +723,12 @@ void answers_do_not_depend_on_the_threads(bool factor, const Kernels* kernels) {
     const Sample s(with_hub(scattered(6000, 20000)), true, 0.1);  // several chunks of rows
     Options o{5, true, false, factor, true, true, 0.0, 1, kernels};
     const Boundary boundary(s, o);
-    const auto alone = solve<T>(problem_of(s, o), boundary, o, 1);
+    Problem own = problem_of(s, o);
+    const auto alone = solve<T>(own, boundary, o, 1);
     for (const int threads : {2, 4}) {
         o.threads = threads;
-        const auto out = solve<T>(problem_of(s, o), boundary, o, 1);
+        Problem shared = problem_of(s, o);
+        const auto out = solve<T>(shared, boundary, o, 1);
         CHECK(same_bits(out.X, alone.X) && same_bits(out.h, alone.h));
         CHECK(std::memcmp(&out.found, &alone.found, sizeof out.found) == 0);
     }
@@ -974,6 +995,7 @@ void test_problem(const Sample& s, const Dense& inverse, double leak, const Kern
             o.root = dice.below(2);
             o.leak = leak;
             o.threads = 1 << dice.below(3);
+            o.reduced = dice.below(2);
             o.kernels = kernels;
             const auto steps_lead = dice.below(2) ? &steps_lead_to_equilibrium<float>
                                                   : &steps_lead_to_equilibrium<double>;
@@ -998,6 +1020,7 @@ void test_problems(const Edges& edges, bool weighted, double leak) {
 
 int main() {
     using namespace isotherm;
+    the_pace_foretells_the_steps_of_a_geometric_fall();
     for (const int threads : {1, 2, 4}) {
         test_threads(threads);
         // The largest has several chunks of edges and of rows.

@@ -64,6 +64,31 @@ struct Loop {
 
 thread_local bool inside_a_loop = false;
 
+// A pause for a processor that waits for another one.
+inline void breathe() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+// Looks for something to come true for so long as it takes to put a thread to sleep and wake it
+// again, which is longer than most loops.
+template <class Condition>
+bool comes_soon(Condition holds) {
+    constexpr auto patience = std::chrono::microseconds(50);
+    constexpr int between_looks_at_the_clock = 64;
+    const auto begun = std::chrono::steady_clock::now();
+    do {
+        for (int k = 0; k < between_looks_at_the_clock; ++k) {
+            if (holds()) return true;
+            breathe();
+        }
+    } while (std::chrono::steady_clock::now() - begun < patience);
+    return false;
+}
+
 // Threads that wait for loops. It lives as long as the process: joining threads while a process
 // ends, possibly inside another library's exit handler, is a known way to hang.
 class Pool {
@@ -76,18 +101,27 @@ public:
         inside_a_loop = true;
         Watch watch;
         if (helpers > 0) {
-            const std::lock_guard<std::mutex> guard(mutex_);
-            loop_ = &loop;
-            seats_ = helpers;
-            ++generation_;
+            bool any_asleep = false;
+            {
+                const std::lock_guard<std::mutex> guard(mutex_);
+                loop_ = &loop;
+                seats_ = helpers;
+                generation_.fetch_add(1, std::memory_order_release);
+                any_asleep = asleep_ > 0;
+            }
+            if (any_asleep) wake_.notify_all();
         }
-        if (helpers > 0) wake_.notify_all();
         loop.work(&watch);
         if (helpers > 0) {
             std::unique_lock<std::mutex> guard(mutex_);
             seats_ = 0;  // who has not started need not
             loop_ = nullptr;
-            finished_.wait(guard, [&] { return working_ == 0; });
+            guard.unlock();
+            const auto is_over = [&] { return working_.load(std::memory_order_acquire) == 0; };
+            if (!comes_soon(is_over)) {
+                guard.lock();
+                finished_.wait(guard, is_over);
+            }
         }
         inside_a_loop = inside;
     }
@@ -107,25 +141,33 @@ private:
     void serve() {
         inside_a_loop = true;
         std::uint64_t seen = 0;
-        std::unique_lock<std::mutex> guard(mutex_);
+        const auto is_new = [&] { return generation_.load(std::memory_order_acquire) != seen; };
         for (;;) {
-            wake_.wait(guard, [&] { return generation_ != seen && seats_ > 0; });
-            seen = generation_;
+            const bool soon = comes_soon(is_new);
+            std::unique_lock<std::mutex> guard(mutex_);
+            if (!soon) {
+                ++asleep_;
+                wake_.wait(guard, is_new);
+                --asleep_;
+            }
+            seen = generation_.load(std::memory_order_relaxed);
+            if (seats_ == 0) continue;  // all taken, or over
             --seats_;
-            ++working_;
+            working_.fetch_add(1, std::memory_order_relaxed);
             Loop* const loop = loop_;
             guard.unlock();
             loop->work(nullptr);
             guard.lock();
-            if (--working_ == 0) finished_.notify_all();
+            if (working_.fetch_sub(1, std::memory_order_release) == 1) finished_.notify_all();
         }
     }
 
     std::mutex one_at_a_time_, mutex_;
     std::condition_variable wake_, finished_;
     Loop* loop_ = nullptr;
-    std::uint64_t generation_ = 0;
-    int hired_ = 0, seats_ = 0, working_ = 0;
+    std::atomic<std::uint64_t> generation_{0};
+    std::atomic<int> working_{0};
+    int hired_ = 0, seats_ = 0, asleep_ = 0;
 };
 
 Pool& pool() {
@@ -166,22 +208,6 @@ void for_chunks(int threads, std::int64_t n_chunks,
 void check_interrupt() {
     const Poll poll = the_poll.load(std::memory_order_relaxed);
     if (poll && poll()) throw Interrupted();
-}
-
-std::vector<std::int64_t> cut_rows(std::int64_t n_rows, const std::int64_t* start) {
-    // A row costs about as much as a few entries even if it has none. A chunk is large enough to
-    // hide the cost of handing it out, and small enough to be over in milliseconds.
-    constexpr std::int64_t row_cost = 4, chunk_cost = 1 << 15;
-    std::vector<std::int64_t> cuts{0};
-    std::int64_t begun = 0;
-    for (std::int64_t i = 1; i <= n_rows; ++i) {
-        const std::int64_t cost = start[i] + row_cost * i;
-        if (cost - begun >= chunk_cost || i == n_rows) {
-            cuts.push_back(i);
-            begun = cost;
-        }
-    }
-    return cuts;
 }
 
 }  // namespace isotherm

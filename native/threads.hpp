@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "graph.hpp"
+
 namespace isotherm {
 
 // Thrown on the calling thread when `poll` asked to stop.
@@ -33,8 +35,29 @@ void for_pieces(int threads, std::int64_t n, std::int64_t size, Body body) {
 // Ends a long loop on the calling thread if it was interrupted; for code without chunks.
 void check_interrupt();
 
-// Bounds of chunks of rows with about equal work: start[i] counts the entries before row i.
-// They depend on the graph alone, so that sums over chunks do not depend on the threads.
-std::vector<std::int64_t> cut_rows(std::int64_t n_rows, const std::int64_t* start);
+// Bounds of chunks of rows with about equal work: start(i) counts the entries before row i. Chunks
+// begin at multiples of 16. They depend on the graph alone, so that sums over chunks do not depend
+// on the threads.
+template <class Start>
+std::vector<std::int64_t> cut_rows(std::int64_t n_rows, Start start) {
+    // A row costs about as much as a few entries even if it has none. A chunk is large enough to
+    // hide the cost of handing it out, and small enough to be over in milliseconds.
+    constexpr std::int64_t row_cost = 4, chunk_cost = 1 << 15, rows_at_once = 16;
+    const std::int64_t total = start(n_rows) + row_cost * n_rows;
+    const std::int64_t share = total / std::max<std::int64_t>(1, total / chunk_cost) + 1;
+    std::vector<std::int64_t> cuts{0};
+    std::int64_t begun = 0;
+    for (std::int64_t i = rows_at_once; i < n_rows; i += rows_at_once) {
+        const std::int64_t cost = start(i) + row_cost * i;
+        if (cost - begun < share) continue;
+        cuts.push_back(i);
+        begun = cost;
+    }
+    cuts.push_back(n_rows);
+    return cuts;
+}
+inline std::vector<std::int64_t> cut_rows(const Graph& graph) {
+    return cut_rows(graph.n_nodes, [&](std::int64_t i) { return graph.start[i]; });
+}
 
 }  // namespace isotherm

@@ -12,6 +12,7 @@ from isotherm import (
     solve_dirichlet,
 )
 from isotherm.solvers import SOLVERS, NotConverged
+from isotherm.solvers.method import Watch
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import exact_temperatures, grid, random_graph
 
@@ -138,7 +139,7 @@ def test_an_elimination_not_yet_done_proves_nothing():
     problem = DirichletProblem(grid(4, 4), np.array([0, 15]), np.eye(2))
     method = Elimination().bind(ReferenceOperator(problem, 1e-6))
     X = method.start(problem, 1e-6, None)
-    steps = method.iterate(X, 1e-6)
+    steps = method.iterate(X, 1e-6, Watch())
     next(steps)
     assert method.certify(X).bound >= 1
     next(steps)

@@ -24,7 +24,6 @@ from isotherm import (
 from isotherm.classifier import verdict
 from isotherm.decision import DECISIONS
 from isotherm.engines.native.blocks import blocks_of
-from isotherm.engines.native.pace import Pace
 from isotherm.equilibrium import solve
 from isotherm.errors import GraphError, ParameterError
 from isotherm.graph import rows
@@ -283,15 +282,6 @@ def test_a_graph_on_which_plain_steps_do_well_gets_none(rng, caplog):
     with caplog.at_level("INFO", logger="isotherm"):
         solve_dirichlet(graph, range(100), rng.random(100), engine="native", solver="cg")
     assert "factor" not in caplog.text
-
-
-def test_the_pace_foretells_the_steps_of_a_geometric_fall():
-    pace = Pace()
-    told = [pace.steps_left(0.9**step, lambda: 1e-12) for step in range(1, 60)]
-    asked = [step for step, rest in enumerate(told, start=1) if rest > 0]
-    assert asked == [16, 32]
-    for step in asked:
-        assert told[step - 1] == pytest.approx(np.log(1e-12) / np.log(0.9) - step, rel=0.01)
 
 
 def test_a_factor_is_for_the_native_engine_only():

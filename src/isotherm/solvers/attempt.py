@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from isotherm.solvers.method import settle
+from isotherm.solvers.method import Watch, settle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,17 +62,18 @@ def attempt(
     """
     with np.errstate(all="ignore"):  # what overflows fails to be certified
         X = method.start(problem, tol, warm)
-        steps, previous, look_at = 0, math.inf, FIRST_LOOK
+        steps, previous = 0, math.inf
+        watch = Watch(0.0 if stop is None else FIRST_LOOK)
         while True:
             early = False
-            for step, likely in enumerate(method.iterate(X, tol)):  # the last counts
+            for step, likely in method.iterate(X, tol, watch):  # the last counts
                 logger.debug("step %d: temperatures likely within %.1e", steps + step, likely)
                 if progress is not None:
                     progress(steps + step, likely)
-                if stop is not None and NEAR * tol < likely <= look_at:
+                if stop is not None and NEAR * tol < likely <= watch.look_at:
                     too_large = stop(X, method.guess(X))
                     # Errors shrink as residuals do: look again when that may be enough.
-                    look_at = likely / min(max(too_large, 2), LONGEST_LEAP)
+                    watch.look_at = likely / min(max(too_large, 2), LONGEST_LEAP)
                     early = too_large <= 1
                 if early:
                     break  # worth a proof
@@ -114,7 +115,7 @@ def iterated(
         X = method.start(problem, tol, None)
         steps = 0
         while True:
-            for step, likely in enumerate(method.iterate(X, tol)):
+            for step, likely in method.iterate(X, tol, Watch()):
                 if progress is not None:
                     progress(steps + step, likely)
             steps += step

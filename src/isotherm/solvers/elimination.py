@@ -17,7 +17,7 @@ from isotherm.solvers.certificate import (
     spans,
     unproven,
 )
-from isotherm.solvers.method import settle
+from isotherm.solvers.method import Reached, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.solvers.method import Warm
+    from isotherm.solvers.method import Warm, Watch
     from isotherm.solvers.operator import Operator
 
 LEAST_WEIGHT = 2.0**-1000  # which still has all its digits
@@ -74,9 +74,14 @@ class BoundElimination:
         self.problem, self.found = problem, None
         return problem.start()
 
-    def iterate(self, X: NDArray[np.floating], tol: float) -> Iterator[float]:  # noqa: ARG002
+    def iterate(
+        self,
+        X: NDArray[np.floating],
+        tol: float,  # noqa: ARG002
+        watch: Watch,  # noqa: ARG002
+    ) -> Iterator[Reached]:
         problem = self.problem
-        yield float(spans(problem).max())
+        yield Reached(0, float(spans(problem).max()))
         inner, outer = self.scaled(problem.inner.toarray()), problem.outer.copy()
         outer.data = self.scaled(outer.data)
         exits = outer @ np.ones(len(problem.boundary)) + problem.leak * self.scaled(problem.degrees)
@@ -91,7 +96,7 @@ class BoundElimination:
         X[problem.free] = found[0] - found[1]
         settle(X, problem)
         self.found = X[problem.free]
-        yield a_priori(self)[0].max(initial=0.0)
+        yield Reached(1, a_priori(self)[0].max(initial=0.0))
 
     def guess(self, X: NDArray[np.floating]) -> Certificate:
         return self.certify(X)

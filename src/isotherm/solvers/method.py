@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -45,6 +46,26 @@ class Warm(NamedTuple):
         return cls(solution.temperatures, exits if is_proven else None)
 
 
+class Reached(NamedTuple):
+    """How far a solver has come: steps, and the error that is still likely."""
+
+    steps: int
+    likely: float
+
+
+@dataclass
+class Watch:
+    """When whoever watches a solve wants to look at it again.
+
+    Attributes
+    ----------
+    look_at : float
+        Likely error; it may be changed at every look.
+    """
+
+    look_at: float = 0.0
+
+
 class Method(Protocol):
     """A solver bound to one matrix, with whatever it prepared for it and keeps between solves.
 
@@ -57,11 +78,11 @@ class Method(Protocol):
         """Turn to a problem with this matrix: the X to begin with, of a type that suits `tol`."""
         ...
 
-    def iterate(self, X: NDArray[np.floating], tol: float) -> Iterator[float]:
+    def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
         """Improve X in place until its error is likely to be at most `tol`.
 
-        Yields the likely error of X as given and then after each step, until it is small enough
-        or the solver gives up. Starting again from where it ended is iterative refinement.
+        Yields at least once, every few milliseconds and when a look is due, until it is small
+        enough or the solver gives up. Starting again from where it ended is iterative refinement.
         """
         ...
 
@@ -137,12 +158,17 @@ class Relaxation(ABC):
             np.clip(X, *problem.bounds, out=X)  # which brings it only closer
         return X
 
-    def iterate(self, X: NDArray[np.floating], tol: float) -> Iterator[float]:
+    def iterate(
+        self,
+        X: NDArray[np.floating],
+        tol: float,
+        watch: Watch,  # noqa: ARG002
+    ) -> Iterator[Reached]:
         self._prepare()
         target = max(tol / (2 * max(self._longest, 1.0)), 4 * UNIT_ROUNDOFF)
-        for levels in self.relax(X, target, self.problem.pull):
+        for step, levels in enumerate(self.relax(X, target, self.problem.pull)):
             self._levels = levels
-            yield float(levels.max()) / target * tol / 2
+            yield Reached(step, float(levels.max()) / target * tol / 2)
 
     def _prepare(self) -> None:
         """Find the exit times, ``M h = w``."""

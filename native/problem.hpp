@@ -1,0 +1,99 @@
+// A Dirichlet problem made ready to be solved: what was peeled off, and the equations that are left.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "factor.hpp"
+#include "kernels.hpp"
+#include "peel.hpp"
+#include "sources.hpp"
+#include "system.hpp"
+#include "threads.hpp"
+
+namespace isotherm {
+
+class Problem {
+public:
+    // `free` marks with 1 the free nodes that heat reaches. A node tied by a weight a, if there are
+    // `ties`, has a / (1 + τ) in its degree besides its edges. The problem is reduced to begin
+    // with if `reducing`, which pays if the graph is small. The arrays must outlive the problem.
+    Problem(const Graph& graph, const std::uint8_t* free, const double* degrees,
+            const double* ties, double leak, bool root, bool peeling, int threads,
+            const Kernels& kernels, bool reducing);
+    static bool is_small(const Graph& graph);
+    Problem(const Problem&) = delete;
+    Problem& operator=(const Problem&) = delete;
+
+    const Operator& M() const { return M_; }
+    const Peel& peel() const { return peel_; }
+    const Kernels& kernels() const { return kernels_; }
+    int threads() const { return threads_; }
+    double pivot(std::int64_t i) const { return mass_[i] * M_.largest_pivot; }
+
+    // The equations to be solved; those of the graph's own rows until it is reduced.
+    const System& system() const { return reduced_ ? reduced_->system() : whole_; }
+    // What the rows of the system are, and the peeled ones behind them; null: nodes themselves.
+    const std::int32_t* nodes() const { return reduced_ ? reduced_->nodes().data() : nullptr; }
+    bool is_reduced() const { return reduced_ != nullptr; }
+    void reduce();
+
+    // A preconditioner of the reduced system, made when first asked for.
+    std::shared_ptr<const Factor> factor();
+    bool is_factorised() const { return factor_ != nullptr; }
+    std::int64_t factor_entries() const { return factor_ ? factor_->n_entries() : 0; }
+
+    // Calls body(chunk, first, last) for chunks of the system's rows.
+    template <class Body>
+    void for_rows(Body body) const {
+        for_cuts(system_cuts_, body);
+    }
+    std::int64_t n_chunks() const { return static_cast<std::int64_t>(system_cuts_.size()) - 1; }
+    // The same for those of nodes(), or of the graph.
+    template <class Body>
+    void for_nodes(Body body) const {
+        for_cuts(cuts_, body);
+    }
+
+    // Residuals of X as it is, left in task.Z, and their sizes.
+    template <class T>
+    Levels residual(const Task<T>& task) const;
+
+    // The same of h; rows of Z are `stride` apart.
+    double exit_residual(const double* h, float* Z, int stride) const;
+
+    // The longest exit time; 0 if there is none.
+    double greatest(const double* h) const;
+
+    // Gives peeled nodes the values that their parents, and the heat that was passed on to them,
+    // imply, within [low, high].
+    template <class T>
+    void hang(const Columns<T>& X, double* h, const double* low, const double* high,
+              const Heat& passed = {}) const;
+
+    // The same, with all of X kept within [low, high].
+    template <class T>
+    void settle(const Columns<T>& X, double* h, const double* low, const double* high,
+                const Heat& passed = {}) const;
+
+private:
+    template <class Body>
+    void for_cuts(const std::vector<std::int64_t>& cuts, Body body) const {
+        for_chunks(threads_, static_cast<std::int64_t>(cuts.size()) - 1,
+                   [&](std::int64_t c) { body(c, cuts[c], cuts[c + 1]); });
+    }
+
+    std::vector<std::uint8_t> kind_;
+    std::vector<std::int64_t> cuts_, system_cuts_;
+    std::vector<float> mass_, inverse_mass_, units_;  // padded
+    Operator M_;
+    Peel peel_;
+    System whole_{};
+    std::unique_ptr<Reduced> reduced_;
+    std::shared_ptr<const Factor> factor_;
+    const Kernels& kernels_;
+    int threads_;
+};
+
+}  // namespace isotherm

@@ -1,0 +1,220 @@
+#include "steering.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace isotherm {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double aim_at = 0.8;           // of the tolerance: the recurrence drifts from the truth
+constexpr double float_reach = 1e-6;     // how far a level falls before rounding is all that is left
+constexpr double factor_reach = 1e-3;    // the same with a factor, before rounding spoils directions
+constexpr double rounding = 0x1p-50;     // of residuals in double, in units of the temperatures
+constexpr double good_eta = 0.5;         // of exit times with which temperatures are worth proving
+constexpr double final_eta = 0.1;        // and with which they need not get better
+constexpr std::int64_t stalled = 300;    // steps without progress, with a factor
+// Of a factor and its use, in steps: so many, and so many per neighbour.
+constexpr double factor_cost = 20, factor_cost_per_neighbour = 5;
+
+}  // namespace
+
+std::int64_t Pace::since_progress(double level, double eta) {
+    ++idle_;
+    if (level <= least_level_ / 2 || eta <= least_eta_ / 2) {
+        least_level_ = std::min(level, least_level_);
+        least_eta_ = std::min(eta, least_eta_);
+        idle_ = 0;
+    }
+    return idle_;
+}
+
+double Pace::steps_left(double level, const std::function<double()>& target_of) {
+    best_.push_back(best_.empty() ? level : std::min(best_.back(), level));
+    const std::size_t taken = best_.size();
+    if (taken < review_) return 0;
+    review_ *= 2;
+    const double best = best_.back(), target = target_of();
+    if (!(0 < target && target < best)) return 0;
+    const double gained = std::log(best_[taken / 2 - 1] / best);
+    return std::log(best / target) / std::max(gained, 1e-9) *
+           static_cast<double>(taken - taken / 2);
+}
+
+Steering::Steering(Problem& problem, ExitTimes& exits, const Block& block, const Sources* sources,
+                   const double* low, const double* high, const double* scale,
+                   std::int64_t max_steps, Preconditioner preconditioner)
+    : problem_(problem),
+      exits_(exits),
+      block_(block),
+      sources_(sources),
+      descent_(problem, block.columns, block.exits, block.hidden, sources, block.first),
+      max_steps_(max_steps),
+      steps_left_(max_steps),
+      preconditioner_(preconditioner) {
+    const int width = block.width();
+    std::copy(low, low + width, low_);
+    std::copy(high, high + width, high_);
+    std::copy(scale, scale + width, scale_);
+    std::fill(levels_, levels_ + max_width, 0.0);
+    std::fill(levels_, levels_ + width, infinity);
+    least_ = largest_scale_ = 0;
+    for (int k = 0; k < width; ++k) {
+        largest_scale_ = std::max(largest_scale_, scale[k]);
+        least_ = std::max({least_, rounding * std::fabs(low[k]), rounding * scale[k]});
+    }
+    const Graph& graph = problem.M().graph;
+    const auto nodes = static_cast<double>(std::max<std::int64_t>(1, graph.n_nodes));
+    too_many_ = factor_cost +
+                factor_cost_per_neighbour * static_cast<double>(graph.n_entries()) / nodes;
+}
+
+double Steering::level() const {
+    double most = 0;
+    for (int k = 0; k < block_.width(); ++k) {
+        if (!(levels_[k] <= most)) most = levels_[k];  // NaN included
+    }
+    return most;
+}
+
+double Steering::likely() const {
+    if (!(exits_.lack < good_eta)) return infinity;
+    return level() * exits_.longest / (1 - exits_.lack);
+}
+
+// The level at which the error is likely to be small enough.
+double Steering::target(double tol) const {
+    const double longest =  // as far as it is known
+        exits_.longest > 0 || !exits() ? exits_.longest : descent_.longest(exits_.h);
+    return aim_at * tol / std::max(longest, 1.0) * (1 - std::min(exits_.lack, good_eta));
+}
+
+// The level below which float gets no farther without a fresh residual, or without an X of more
+// digits: residuals are rounded in units of where they began, temperatures in those of the boundary.
+template <class T>
+double Steering::reach() const {
+    if (sizeof(T) == 4 || !std::isfinite(level())) return float_reach * largest_scale_;
+    return (problem_.is_factorised() ? factor_reach : float_reach) * level();
+}
+
+template <class T>
+void Steering::settle(const Columns<T>& X, bool clip) {
+    const Columns<T> iterated = without_hidden(X);
+    const Heat passed = sources_ ? sources_->passed(block_.first) : Heat{};
+    if (begun_) descent_.put_back(iterated, exits());
+    if (clip) problem_.settle(iterated, exits(), low_, high_, passed);
+    else problem_.hang(iterated, exits(), low_, high_, passed);
+    if (!block_.hidden) return;
+    const int last = block_.columns;
+    const auto low = static_cast<T>(low_[last]), high = static_cast<T>(high_[last]);
+    problem_.for_nodes([&](std::int64_t, std::int64_t first, std::int64_t end) {
+        for (std::int64_t row = first; row < end; ++row) {
+            const std::int64_t i = problem_.nodes() ? problem_.nodes()[row] : row;
+            if (problem_.M().kind[i] == held) continue;
+            T* const values = X.first + i * X.stride;
+            T sum = 0;
+            for (int k = 0; k < last; ++k) sum += values[k];
+            values[last] = std::clamp(1 - sum, low, high);
+        }
+    });
+}
+
+// Residuals of the block, once it is settled; the next step starts afresh from them.
+template <class T>
+void Steering::weigh(const Columns<T>& X) {
+    settle(X, true);
+    double* const h = exits();
+    const Levels found = descent_.weigh<T>(X, h, scale_);
+    std::copy(found.columns, found.columns + block_.width(), levels_);
+    begun_ = true;
+    fresh_ = std::isfinite(level());  // else X will be put elsewhere
+    if (!h) return;
+    exits_.lack = found.exits;
+    exits_.longest = problem_.greatest(h);
+    exits_.done = found.exits < final_eta;
+}
+
+// Takes over what a step says: levels of the columns, of h, and of the hidden column.
+void Steering::read(const float* levels) {
+    for (int k = 0; k < block_.columns; ++k) levels_[k] = levels[k] * scale_[k];
+    if (block_.hidden) levels_[block_.columns] = levels[max_width];
+    if (exits()) exits_.lack = levels[block_.columns];
+}
+
+bool Steering::is_near(double tol) {
+    // The longest exit time is looked for only where it matters.
+    constexpr double nearly = 4;
+    if (exits() && exits_.lack < good_eta && !(likely() > nearly * aim_at * tol)) {
+        exits_.longest = descent_.longest(exits_.h);
+    }
+    return likely() <= aim_at * tol;
+}
+
+template <class T>
+State Steering::run(const Columns<T>& X, bool cold, const Aim& aim) {
+    const State state = go(X, cold, aim);
+    if (state != State::going) descent_.put_back(without_hidden(X), exits());
+    return state;
+}
+
+template <class T>
+State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::duration<double>(aim.seconds);
+    const Columns<T> iterated = without_hidden(X);
+    if (preconditioner_ == Preconditioner::factor || problem_.is_factorised()) {
+        descent_.precondition(problem_.factor());
+    }
+    if (!paused_) {
+        if (cold && !begun_) {  // only the boundary is warm: that is quicker found than weighed
+            descent_.begin(iterated, scale_);
+            begun_ = true;
+        } else if (!fresh_ || !descent_.is_up_to_date()) {
+            weigh(X);
+        } else {
+            descent_.take(iterated, exits());
+        }
+        pace_ = Pace();
+        reach_ = reach<T>();
+    }
+    paused_ = false;
+    // But for rounding, there are no more steps than rows.
+    const std::int64_t rows = problem_.system().n_rows;
+    constexpr bool floats = sizeof(T) == 4;
+    while (steps_left_ > 0 && !is_near(aim.tol)) {
+        float levels[max_width + 1];
+        --steps_left_;
+        fresh_ = false;
+        descent_.step(iterated, exits(), levels);
+        read(levels);
+        const double now = level();
+        if (!std::isfinite(now)) return State::hopeless;  // weights beyond the range of float
+        const std::int64_t patience = stalled + (problem_.is_factorised() ? 0 : 2 * rows);
+        // Weights so far apart that rounding undoes each step.
+        if (pace_.since_progress(now, exits_.lack) > patience) return State::hopeless;
+        const bool plain = preconditioner_ == Preconditioner::automatic && !problem_.is_factorised();
+        bool more_digits = floats && now <= reach_;
+        if (plain && pace_.steps_left(now, [&] { return target(aim.tol); }) > too_many_) {
+            descent_.precondition(problem_.factor());
+            more_digits = floats && target(aim.tol) < reach_;
+        } else if (now > reach_) {
+            if (likely() > aim.look_at && Clock::now() < until) continue;
+            if (is_near(aim.tol)) break;
+            paused_ = true;
+            return State::going;
+        }
+        weigh(X);
+        if (more_digits || level() <= least_) return State::short_of_digits;
+        reach_ = reach<T>();
+    }
+    return State::reached;
+}
+
+template State Steering::run<float>(const Columns<float>&, bool, const Aim&);
+template State Steering::run<double>(const Columns<double>&, bool, const Aim&);
+template void Steering::settle<float>(const Columns<float>&, bool);
+template void Steering::settle<double>(const Columns<double>&, bool);
+
+}  // namespace isotherm

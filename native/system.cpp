@@ -1,0 +1,111 @@
+#include "system.hpp"
+
+#include <algorithm>
+
+#include "threads.hpp"
+
+namespace isotherm {
+namespace {
+
+constexpr std::int64_t rows_per_piece = 1 << 13;
+// Rows of this many nodes in a row are sorted by their number of entries, so that processors guess
+// right when a row ends. Farther than that no node is moved: its neighbours may be near it.
+constexpr std::int64_t window = 1 << 12;
+constexpr int longest_sorted = 64;  // entries; longer rows are taken as they come
+
+// A stable sort of nodes by their number of entries, the fewest first.
+void sort_by_length(std::int32_t* first, std::int32_t* last, const std::int32_t* lengths,
+                    std::vector<std::int32_t>& sorted) {
+    std::int64_t places[longest_sorted + 2] = {};
+    const auto key = [&](std::int32_t i) { return std::min(lengths[i], longest_sorted); };
+    for (const std::int32_t* i = first; i != last; ++i) ++places[key(*i) + 1];
+    for (int k = 0; k <= longest_sorted; ++k) places[k + 1] += places[k];
+    sorted.resize(static_cast<std::size_t>(last - first));
+    for (const std::int32_t* i = first; i != last; ++i) sorted[places[key(*i)]++] = *i;
+    std::copy(sorted.begin(), sorted.end(), first);
+}
+
+}  // namespace
+
+System whole(const Operator& M, const float* inverse_mass, const float* units) {
+    System system{};
+    system.n_rows = M.graph.n_nodes;
+    system.start = M.graph.start;
+    system.ends = M.graph.ends;
+    system.graph_weights = M.graph.weights;
+    system.mass = M.mass;
+    system.inverse_mass = inverse_mass;
+    system.units = units;
+    system.unit = static_cast<float>(1 + M.leak);
+    system.weight_unit = 1 / M.largest_pivot;
+    return system;
+}
+
+Reduced::Reduced(const Operator& M, const System& whole, int threads) : system_(whole) {
+    const Graph& graph = M.graph;
+    const std::int64_t n = graph.n_nodes;
+    std::vector<std::int32_t> lengths(static_cast<std::size_t>(n)), row_of(lengths.size());
+    for_pieces(threads, n, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            if (M.kind[i] != moving) continue;
+            std::int32_t length = 0;
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                length += M.kind[graph.ends[e]] == moving;
+            }
+            lengths[i] = length;
+        }
+    });
+    std::vector<std::int32_t> off, sorted;
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (M.kind[i] == moving) nodes_.push_back(static_cast<std::int32_t>(i));
+        if (M.kind[i] == peeled) off.push_back(static_cast<std::int32_t>(i));
+    }
+    const auto n_rows = static_cast<std::int64_t>(nodes_.size());
+    for (std::int64_t r = 0; r < n_rows; r += window) {
+        sort_by_length(nodes_.data() + r, nodes_.data() + std::min(r + window, n_rows),
+                       lengths.data(), sorted);
+    }
+    start_.assign(static_cast<std::size_t>(n_rows) + 1, 0);
+    for (std::int64_t r = 0; r < n_rows; ++r) {
+        row_of[nodes_[r]] = static_cast<std::int32_t>(r);
+        start_[r + 1] = start_[r] + lengths[nodes_[r]];
+    }
+    ends_ = Buffer<std::int32_t>(start_[n_rows]);
+    if (graph.weights) weights_ = Buffer<float>(start_[n_rows]);
+    mass_.assign(static_cast<std::size_t>(padded(n_rows)), 0.0f);
+    inverse_mass_ = mass_;
+    if (whole.units) units_ = mass_;
+    exits_.assign(static_cast<std::size_t>(n_rows), 0.0);
+    for_pieces(threads, n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t r = first; r < last; ++r) {
+            const std::int64_t i = nodes_[r];
+            std::int64_t at = start_[r];
+            double stay = 0, leave = M.ties ? M.ties[i] / M.largest_pivot : 0.0;
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                const std::int32_t j = graph.ends[e];
+                const double weight = graph.weight(e) / M.largest_pivot;
+                if (M.kind[j] == held) leave += weight;
+                if (M.kind[j] != moving) continue;
+                stay += weight;
+                if (graph.weights) weights_[at] = static_cast<float>(weight);
+                ends_[at++] = row_of[j];
+            }
+            mass_[r] = M.mass[i];
+            inverse_mass_[r] = whole.inverse_mass[i];
+            if (whole.units) units_[r] = whole.units[i];
+            // Peeled nodes pass heat on to where it leaks, too.
+            exits_[r] = M.leak > 0 ? std::max(M.mass[i] - stay, 0.0) : leave;
+        }
+    });
+    system_.n_rows = n_rows;
+    system_.start = start_.data();
+    system_.ends = ends_.get();
+    system_.weights = weights_.get();
+    system_.graph_weights = nullptr;
+    system_.mass = mass_.data();
+    system_.inverse_mass = inverse_mass_.data();
+    if (whole.units) system_.units = units_.data();
+    nodes_.insert(nodes_.end(), off.begin(), off.end());
+}
+
+}  // namespace isotherm
