@@ -250,7 +250,6 @@ Factor::Factor(const System& M, const double* exits) {
             }
         }
     };
-    start_.assign(1, 0);
     for (std::int32_t k = 0; k < n; ++k) {
         if (k % 4096 == 0) check_interrupt();
         const std::int32_t v = graph.take_out(around);
@@ -263,10 +262,10 @@ Factor::Factor(const System& M, const double* exits) {
         inverse_pivots_.push_back(static_cast<float>(1.0 / total));
         for (const Neighbour& a : around) {
             if (a.node == ground) continue;
-            rows_.push_back(a.node);
-            shares_.push_back(static_cast<float>(a.weight / total));
+            by_column_.ends.push_back(a.node);
+            by_column_.shares.push_back(static_cast<float>(a.weight / total));
         }
-        start_.push_back(static_cast<std::int64_t>(rows_.size()));
+        by_column_.start.push_back(static_cast<std::int64_t>(by_column_.ends.size()));
         if (count <= all_joined) {
             join_all(total);
             continue;
@@ -286,25 +285,50 @@ Factor::Factor(const System& M, const double* exits) {
                        a.weight * rest[i + 1] / total);
         }
     }
-    for (std::int32_t& row : rows_) row = place[row];
+    for (std::int32_t& end : by_column_.ends) end = place[end];
+    transpose();
+}
+
+// Entries by row, increasing, and by column, decreasing: those that were found last come last, and
+// are the least waited for.
+void Factor::transpose() {
+    const std::size_t n = order_.size();
+    std::vector<std::int64_t>& start = by_row_.start;
+    start.assign(n + 1, 0);
+    for (const std::int32_t end : by_column_.ends) ++start[end];
+    for (std::size_t k = 0; k < n; ++k) start[k + 1] += start[k];
+    by_row_.ends.resize(by_column_.ends.size());
+    by_row_.shares.resize(by_column_.ends.size());
+    for (std::size_t k = n; k-- > 0;) {  // start[k] is the end of row k and walks back
+        for (std::int64_t e = by_column_.start[k]; e < by_column_.start[k + 1]; ++e) {
+            const std::int64_t at = --start[by_column_.ends[e]];
+            by_row_.ends[at] = static_cast<std::int32_t>(k);
+            by_row_.shares[at] = by_column_.shares[e];
+        }
+    }
+    std::vector<std::int64_t> next(by_column_.start.begin(), by_column_.start.end() - 1);
+    for (std::size_t k = n; k-- > 0;) {
+        for (std::int64_t e = start[k]; e < start[k + 1]; ++e) {
+            const std::int64_t at = next[by_row_.ends[e]]++;
+            by_column_.ends[at] = static_cast<std::int32_t>(k);
+            by_column_.shares[at] = by_row_.shares[e];
+        }
+    }
 }
 
 void Factor::solve(const Vectors& x, const System& M, const Kernels& kernels, int threads,
                    Buffer<float>& room) const {
-    const Triangle triangle{static_cast<std::int64_t>(order_.size()),
-                            order_.data(),
-                            start_.data(),
-                            rows_.data(),
-                            shares_.data(),
-                            inverse_pivots_.data()};
-    // Substitution goes node by node, but the lanes are independent of each other.
-    const int group = x.lanes > 8 ? 8 : x.lanes > 2 ? 4 : 2;
+    const Triangles C{static_cast<std::int64_t>(order_.size()), order_.data(), by_row_.view(),
+                      by_column_.view(), inverse_pivots_.data()};
+    // Substitution goes row by row, but the lanes are independent of each other.
+    const int at_once = std::min(threads, x.lanes);
+    const int group = width_for((x.lanes + at_once - 1) / at_once);
     const int groups = (x.lanes + group - 1) / group;
-    const std::int64_t size = triangle.n * group;
+    const std::int64_t size = C.n * group;
     if (!room.get()) room = Buffer<float>(size * groups);
     for_chunks(threads, groups, [&](std::int64_t g) {
         const int lane = static_cast<int>(g) * group;
-        kernels.substitute(M, x, triangle, lane, std::min(group, x.lanes - lane), group,
+        kernels.substitute(M, x, C, lane, std::min(group, x.lanes - lane), group,
                            room.get() + g * size);
     });
 }

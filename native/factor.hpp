@@ -26,14 +26,21 @@ public:
     void solve(const Vectors& x, const System& M, const Kernels& kernels, int threads,
                Buffer<float>& room) const;
 
-    std::int64_t n_entries() const { return static_cast<std::int64_t>(rows_.size()); }
+    std::int64_t n_entries() const { return by_column_.start.back(); }
 
 private:
-    // See Triangle.
+    struct Entries {
+        std::vector<std::int64_t> start{0};
+        std::vector<std::int32_t> ends;
+        std::vector<float> shares;
+
+        Triangle view() const { return {start.data(), ends.data(), shares.data()}; }
+    };
+    void transpose();
+
+    // See Triangles.
     std::vector<std::int32_t> order_;
-    std::vector<std::int64_t> start_;
-    std::vector<std::int32_t> rows_;
-    std::vector<float> shares_;
+    Entries by_row_, by_column_;
     std::vector<float> inverse_pivots_;
 };
 

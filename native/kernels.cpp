@@ -279,37 +279,38 @@ void dot(const System& M, const Vectors& x, const float* from, std::int64_t firs
     raise<W>(most, largest);
 }
 
+// Its own number and those of row k of a triangle.
 template <int G>
-void substitute(const System& M, const Vectors& x, const Triangle& C, int lane, int count,
+inline Row<float, G> gathered(const Row<float, G>& own, const Triangle& L, std::int64_t k,
+                              const float* y) {
+    Row<float, G> sums[2] = {own, {}};
+    std::int64_t e = L.start[k];
+    const std::int64_t e1 = L.start[k + 1];
+    const auto term = [&](std::int64_t at) __attribute__((always_inline)) {
+        return L.shares[at] * load_row<float, G>(y + std::int64_t{L.ends[at]} * G);
+    };
+    for (; e + 2 <= e1; e += 2) {
+        sums[0] += term(e);
+        sums[1] += term(e + 1);
+    }
+    if (e < e1) sums[0] += term(e);
+    return sums[0] + sums[1];
+}
+
+template <int G>
+void substitute(const System& M, const Vectors& x, const Triangles& C, int lane, int count,
                 float* y) {
-    using V = Vec<float, G>;
-    constexpr std::int64_t rows_ahead = 8;
-    const std::int64_t stop = C.start[C.n] - rows_ahead;
-    const auto at = [&](std::int64_t k) { return y + k * G; };
+    using V = Row<float, G>;
     for (std::int64_t k = 0; k < C.n; ++k) {
         const std::int64_t i = C.order[k];
-        const V v = M.mass[i] * load_some<float, G>(x.Z + i * x.stride + lane, count);
-        std::memcpy(at(k), &v, sizeof v);
-    }
-    for (std::int64_t k = 0; k < C.n; ++k) {
-        V own = load<float, G>(at(k));
-        for (std::int64_t e = C.start[k]; e < C.start[k + 1]; ++e) {
-            if (e < stop) __builtin_prefetch(at(C.rows[e + rows_ahead]), 1);
-            const V below = load<float, G>(at(C.rows[e])) + C.shares[e] * own;
-            std::memcpy(at(C.rows[e]), &below, sizeof below);
-        }
-        own *= C.inverse_pivots[k];
-        std::memcpy(at(k), &own, sizeof own);
+        const V z = M.mass[i] * load_lanes<float, G>(x.Z + i * x.stride + lane, count);
+        store_row(y + k * G, gathered<G>(z, C.by_row, k, y));
     }
     for (std::int64_t k = C.n; k-- > 0;) {
-        V own[2] = {load<float, G>(at(k)), V{}};
-        for (std::int64_t e = C.start[k]; e < C.start[k + 1]; ++e) {
-            if (e >= rows_ahead) __builtin_prefetch(at(C.rows[e - rows_ahead]));
-            own[e & 1] += C.shares[e] * load<float, G>(at(C.rows[e]));
-        }
-        const V v = own[0] + own[1];
-        std::memcpy(at(k), &v, sizeof v);
-        store_some<float, G>(x.V + std::int64_t{C.order[k]} * x.stride + lane, v, count);
+        const V own = C.inverse_pivots[k] * load_row<float, G>(y + k * G);
+        const V v = gathered<G>(own, C.by_column, k, y);
+        store_row(y + k * G, v);
+        store_lanes(x.V + std::int64_t{C.order[k]} * x.stride + lane, v, count);
     }
 }
 
@@ -453,13 +454,9 @@ void any_dot(const System& M, const Vectors& x, const float* from, std::int64_t 
              std::int64_t last, double* dots, float* largest) {
     ISOTHERM_BY_WIDTH(x.width, (dot<W>(M, x, from, first, last, dots, largest)))
 }
-void any_substitute(const System& M, const Vectors& x, const Triangle& C, int lane, int count,
+void any_substitute(const System& M, const Vectors& x, const Triangles& C, int lane, int count,
                     int group, float* y) {
-    switch (group) {
-        case 2: substitute<2>(M, x, C, lane, count, y); break;
-        case 4: substitute<4>(M, x, C, lane, count, y); break;
-        default: substitute<8>(M, x, C, lane, count, y);
-    }
+    ISOTHERM_BY_WIDTH(group, (substitute<W>(M, x, C, lane, count, y)))
 }
 template <class T>
 void any_advance(const System& M, const Vectors& x, const float* from, const Columns<T>& X,

@@ -90,14 +90,19 @@ struct Columns {
     bool full_rows = false;  // whether all of a row, `stride` numbers, may be read and written
 };
 
-// C = (I − L) diag(pivots) (I − L)ᵀ, see factor.hpp. Column k of L belongs to row order[k] of the
-// system; its own rows are numbered in that order, too.
+// Entries of a triangular matrix, by row or by column.
 struct Triangle {
+    const std::int64_t* start;
+    const std::int32_t* ends;
+    const float* shares;
+};
+
+// C = (I − L) diag(pivots) (I − L)ᵀ, see factor.hpp. Row and column k of L belong to row order[k] of
+// the system.
+struct Triangles {
     std::int64_t n;
     const std::int32_t* order;
-    const std::int64_t* start;
-    const std::int32_t* rows;
-    const float* shares;
+    Triangle by_row, by_column;
     const float* inverse_pivots;
 };
 
@@ -153,9 +158,9 @@ struct Kernels {
     // dots += from · pivots V, with from = Z or the preconditioned residual; largest ≥ |from|
     void (*dot)(const System&, const Vectors&, const float* from, std::int64_t first,
                 std::int64_t last, double* dots, float* largest);
-    // V = C⁻¹ (pivots Z) for `count` lanes from `lane` on, at most `group` (2, 4 or 8) of them; y
-    // has room for `group` numbers per row
-    void (*substitute)(const System&, const Vectors&, const Triangle&, int lane, int count,
+    // V = C⁻¹ (pivots Z) for `count` lanes from `lane` on, at most `group` (2, 4, 8 or 16) of them;
+    // y has room for `group` numbers per row
+    void (*substitute)(const System&, const Vectors&, const Triangles&, int lane, int count,
                        int group, float* y);
     // X += step P, h += step P;  P = stored (from + beta P), from as above;  dots += Z · pivots P
     void (*advance_f)(const System&, const Vectors&, const float* from, const Columns<float>&,

@@ -16,8 +16,19 @@ constexpr double rounding = 0x1p-50;     // of residuals in double, in units of 
 constexpr double good_eta = 0.5;         // of exit times with which temperatures are worth proving
 constexpr double final_eta = 0.1;        // and with which they need not get better
 constexpr std::int64_t stalled = 300;    // steps without progress, with a factor
-// Of a factor and its use, in steps: so many, and so many per neighbour.
-constexpr double factor_cost = 20, factor_cost_per_neighbour = 5;
+
+// Plain steps for which a factor and the few steps it takes could be had. All is in units of what
+// the factor costs per entry, as measured on one thread: what is decided must not depend on how
+// many there are.
+double steps_worth_a_factor(const System& M, int lanes) {
+    constexpr double few_steps = 12, substitution = 0.02;
+    const double width = width_for(lanes);
+    const double per_entry = 0.003 + 0.00015 * width, per_row = 0.017 + 0.004 * width;
+    const auto rows = static_cast<double>(std::max<std::int64_t>(1, M.n_rows));
+    const auto entries = static_cast<double>(M.start[M.n_rows]);
+    const double step = per_entry * entries + per_row * rows;
+    return few_steps + (1 + few_steps * substitution) * entries / step;
+}
 
 }  // namespace
 
@@ -65,10 +76,7 @@ Steering::Steering(Problem& problem, ExitTimes& exits, const Block& block, const
         largest_scale_ = std::max(largest_scale_, scale[k]);
         least_ = std::max({least_, rounding * std::fabs(low[k]), rounding * scale[k]});
     }
-    const Graph& graph = problem.M().graph;
-    const auto nodes = static_cast<double>(std::max<std::int64_t>(1, graph.n_nodes));
-    too_many_ = factor_cost +
-                factor_cost_per_neighbour * static_cast<double>(graph.n_entries()) / nodes;
+    too_many_ = steps_worth_a_factor(problem.system(), block.columns + block.exits);
 }
 
 double Steering::level() const {
