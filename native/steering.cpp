@@ -10,6 +10,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double aim_at = 0.8;           // of the tolerance: the recurrence drifts from the truth
+constexpr double drift_of_floats = 0x1p-20;  // of the recurrence, from the largest level since a fresh one
 constexpr double float_reach = 1e-6;     // how far a level falls before rounding is all that is left
 constexpr double factor_reach = 1e-3;    // the same with a factor, before rounding spoils directions
 constexpr double rounding = 0x1p-50;     // of residuals in double, in units of the temperatures
@@ -186,12 +187,22 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         }
         pace_ = Pace();
         reach_ = reach<T>();
+        drift_ = 0;
     }
     paused_ = false;
     // But for rounding, there are no more steps than rows.
     const std::int64_t rows = problem_.system().n_rows;
     constexpr bool floats = sizeof(T) == 4;
-    while (steps_left_ > 0 && !is_near(aim.tol)) {
+    while (steps_left_ > 0) {
+        if (is_near(aim.tol)) {
+            // Is it so near that the recurrence cannot be believed? Better to know than to fail to
+            // prove it.
+            const double unsure = drift_ * exits_.longest / (1 - exits_.lack);
+            if (fresh_ || unsure <= (1 - aim_at) * aim.tol) break;
+            weigh(X);
+            drift_ = 0;
+            continue;
+        }
         float levels[max_width + 1];
         --steps_left_;
         fresh_ = false;
@@ -199,6 +210,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         read(levels);
         const double now = level();
         if (!std::isfinite(now)) return State::hopeless;  // weights beyond the range of float
+        drift_ = std::max(drift_, drift_of_floats * now);
         const std::int64_t patience = stalled + (problem_.is_factorised() ? 0 : 2 * rows);
         // Weights so far apart that rounding undoes each step.
         if (pace_.since_progress(now, exits_.lack) > patience) return State::hopeless;
@@ -209,13 +221,14 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
             more_digits = floats && target(aim.tol) < reach_;
         } else if (now > reach_) {
             if (likely() > aim.look_at && Clock::now() < until) continue;
-            if (is_near(aim.tol)) break;
+            if (is_near(aim.tol)) continue;
             paused_ = true;
             return State::going;
         }
         weigh(X);
         if (more_digits || level() <= least_) return State::short_of_digits;
         reach_ = reach<T>();
+        drift_ = 0;
     }
     return State::reached;
 }

@@ -125,7 +125,7 @@ private:
     bool fresh_ = false;    // whether residuals are of X as it is
     bool paused_ = false;   // between two steps
     Pace pace_;
-    double reach_ = 0;
+    double reach_ = 0, drift_ = 0;
 };
 
 }  // namespace isotherm
