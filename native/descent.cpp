@@ -41,7 +41,6 @@ Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden,
     if (hidden && !exits) throw std::invalid_argument("no lane is left for the hidden column");
     x_.lanes = columns + exits;
     x_.width = width_for(x_.lanes);
-    x_.stride = x_.width == max_width ? x_.lanes : x_.width;
     x_.columns = columns;
     x_.hidden = hidden;
 }
@@ -61,8 +60,12 @@ void Descent::enter(const double* scale) {
     scale_[x_.columns] = 1.0;  // of h
     if (is_up_to_date()) return;
     system_ = &problem_.system();
+    // Where there is much of them, rows are no wider than they must be: it is memory that counts.
+    x_.stride = x_.width == max_width && !problem_.is_reduced() ? x_.lanes : x_.width;
     P_and_V_ = Buffer<float>();
-    Z_ = Buffer<float>();  // before there is another
+    Z_ = Buffer<float>();  // before there are others
+    Y_ = Buffer<float>();
+    room_ = Buffer<float>();
     Z_ = Buffer<float>(padded(system_->n_rows) * x_.stride);
     x_.Z = Z_.get();
 }

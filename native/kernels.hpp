@@ -2,8 +2,8 @@
 //
 // Vectors of one descent have up to 16 *lanes*, one per column, side by side in a row per equation:
 //   P     rows of `width` numbers (2, 4, 8 or 16), aligned, since it is gathered at random
-//   Z, V  rows of `stride` floats, only ever streamed: of `width`, or of so many lanes as there are
-//         where that is 16. Narrow rows go through a register together, 16 numbers at a time.
+//   Z, V  rows of `stride` floats, only ever streamed: of `width`, or if that is 16 of so many
+//         lanes as there are. Narrow rows go through a register together, 16 numbers at a time.
 // P is of half precision, or of floats where steps are many: a direction may be rounded, as long as
 // each use of it goes the same way.
 // This header is included by code for several instruction sets: no inline function that a linker

@@ -10,8 +10,8 @@ namespace {
 constexpr std::int64_t rows_per_piece = 1 << 13;
 // Rows of this many nodes in a row are sorted by their number of entries, so that processors guess
 // right when a row ends. Farther than that no node is moved: its neighbours may be near it.
-constexpr std::int64_t window = 1 << 12;
-constexpr int longest_sorted = 64;  // entries; longer rows are taken as they come
+constexpr std::int64_t window = 1 << 15;
+constexpr int longest_sorted = 256;  // entries; longer rows are taken as they come
 
 // A stable sort of nodes by their number of entries, the fewest first.
 void sort_by_length(std::int32_t* first, std::int32_t* last, const std::int32_t* lengths,
