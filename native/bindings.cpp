@@ -491,8 +491,10 @@ NB_MODULE(_core, m) {
                       bool, bool, int, const std::string&>(),
              "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "ties"_a.none(),
              "leak"_a, "root"_a, "peeling"_a, "threads"_a, "simd"_a)
-        .def_prop_ro("n_peeled",
-                     [](const BoundProblem& b) { return b.problem.peel().child.size(); })
+        .def_prop_ro("n_eliminated",
+                     [](const BoundProblem& b) {
+                         return b.problem.peel().child.size() + b.problem.fold().nodes.size();
+                     })
         .def_prop_ro("factor_entries", [](const BoundProblem& b) { return b.problem.factor_entries(); });
     nb::class_<Sources>(m, "Sources");
     m.def("sources", &make_sources, "problem"_a, "nodes"_a, "rows"_a);

@@ -144,13 +144,54 @@ double Descent::longest(const double* h) const {
 }
 
 template <class T>
+void Descent::pass_heat_on(const Columns<T>& X) {
+    const Fold& fold = problem_.fold();
+    if (fold.empty() || !heat_.empty()) return;
+    const Operator& M = problem_.M();
+    const int count = x_.columns;
+    heat_.assign(static_cast<std::size_t>(M.graph.n_nodes) * count, 0.0);
+    const auto get = [&](std::int64_t i) {
+        double* const own = heat_.data() + i * count;
+        for (std::int64_t e = M.graph.start[i]; e < M.graph.start[i + 1]; ++e) {
+            const std::int64_t j = M.graph.ends[e];
+            if (M.kind[j] != held) continue;
+            const T* const y = X.first + j * X.stride;
+            for (int l = 0; l < count; ++l) own[l] += M.graph.weight(e) * y[l];
+        }
+        const double* const heat = given_.at(i);
+        for (int l = 0; heat && l < count; ++l) own[l] += heat[l];
+        return own;
+    };
+    folded_.clear();
+    for (std::int64_t k = 0; k < fold.size(); ++k) {
+        const double* const own = get(fold.nodes[k]);
+        folded_.insert(folded_.end(), own, own + count);
+        for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
+            double* const other = heat_.data() + std::int64_t{fold.ends[e]} * count;
+            for (int l = 0; l < count; ++l) other[l] += fold.ratios[e] * own[l];
+        }
+    }
+}
+
+template <class T>
+void Descent::settle(const Columns<T>& X, double* h, const double* low, const double* high,
+                     bool clip) {
+    pass_heat_on(X);
+    put_back(X, h);
+    if (clip) problem_.settle(X, h, low, high, passed_, folded_.data());
+    else problem_.hang(X, h, low, high, passed_, folded_.data());
+}
+
+template <class T>
 void Descent::begin(const Columns<T>& X, const double* scale) {
     enter(scale);
     P_and_V_ = Buffer<float>();
     const Operator& M = problem_.M();
     const Graph& graph = M.graph;
     const std::int32_t* const nodes = problem_.nodes();
-    const std::vector<double>& received = problem_.peel().received;
+    pass_heat_on(X);
+    const std::vector<double>& received =
+        problem_.fold().empty() ? problem_.peel().received : problem_.fold().received;
     const bool exits = x_.lanes > x_.columns;
     float inverse[max_width] = {};
     for (int l = 0; l < x_.columns; ++l) inverse[l] = static_cast<float>(1 / scale_[l]);
@@ -171,9 +212,11 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
                     z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
                 }
             }
-            const double* const heat = passed_.at(i);
-            for (int l = 0; heat && l < x_.columns; ++l) {
-                z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
+            const double* const folded = heat_.empty() ? nullptr : heat_.data() + i * x_.columns;
+            for (const double* const heat : {passed_.at(i), folded}) {
+                for (int l = 0; heat && l < x_.columns; ++l) {
+                    z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
+                }
             }
             if (exits && !received.empty()) {
                 z[x_.columns] += static_cast<float>(by_pivot * received[i]);
@@ -343,6 +386,10 @@ template void Descent::begin<float>(const Columns<float>&, const double*);
 template void Descent::begin<double>(const Columns<double>&, const double*);
 template void Descent::step<float>(const Columns<float>&, double*, float*);
 template void Descent::step<double>(const Columns<double>&, double*, float*);
+template void Descent::settle<float>(const Columns<float>&, double*, const double*, const double*,
+                                     bool);
+template void Descent::settle<double>(const Columns<double>&, double*, const double*,
+                                      const double*, bool);
 template void Descent::take<float>(const Columns<float>&, const double*);
 template void Descent::take<double>(const Columns<double>&, const double*);
 template void Descent::put_back<float>(const Columns<float>&, double*) const;

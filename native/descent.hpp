@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "buffer.hpp"
 #include "factor.hpp"
@@ -41,6 +42,11 @@ public:
     template <class T>
     void step(const Columns<T>& X, double* h, float* levels);
 
+    // Moves X, without the hidden column, and h to what was found, eliminated nodes included; with
+    // `clip`, within [low, high] everywhere, without it only where no step builds on it.
+    template <class T>
+    void settle(const Columns<T>& X, double* h, const double* low, const double* high, bool clip);
+
     // Goes on from X and h as they are, which have been weighed; they may be of another type now.
     template <class T>
     void take(const Columns<T>& X, const double* h);
@@ -76,6 +82,8 @@ private:
     Columns<T> own_or(const Columns<T>& X) const;
     template <class T>
     void clear_own(bool exits);
+    template <class T>
+    void pass_heat_on(const Columns<T>& X);
     void enter(const double* scale);
     void make_room();
     void restart();
@@ -88,6 +96,10 @@ private:
     const Problem& problem_;
     const System* system_ = nullptr;
     Heat given_{}, passed_{};
+    // Of a folded system: the heat that each node gets from nodes folded before it, and that folded
+    // ones get from the boundary and from sources, too; the latter also in their order. x_.columns
+    // numbers for each.
+    std::vector<double> heat_, folded_;
     Vectors x_{};
     Buffer<float> Z_, P_and_V_, Y_, room_;  // Y, room: with a factor
     // X and h of a reduced system, in rows of x_.width; of floats or of doubles, as X is.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <utility>
 
 namespace isotherm {
 namespace {
@@ -39,31 +40,37 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
         pivots[i] *= 1 + leak;
         any_leaves |= kind_[i] == moving && graph.start[i + 1] - graph.start[i] == 1;
     }
-    if (peeling && any_leaves) peel_ = peel_trees(M_, kind_.data(), pivots.data());
+    Fold fold;
+    if (peeling && reducing && is_worth_folding(graph, kind_.data())) {
+        fold = fold_graph(M_, kind_.data(), pivots.data());
+    } else if (peeling && any_leaves) {
+        peel_ = peel_trees(M_, kind_.data(), pivots.data());
+    }
     for (std::int64_t i = 0; i < n; ++i) {
         if (kind_[i] == moving) M_.largest_pivot = std::max(M_.largest_pivot, pivots[i]);
     }
     if (M_.largest_pivot == 0) M_.largest_pivot = 1;  // nothing moves
     inverse_mass_ = mass_;
-    if (root) units_ = mass_;
+    const bool has_units = root || !fold.empty();
+    if (has_units) units_ = mass_;
     for_nodes([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             if (kind_[i] != moving) continue;
             mass_[i] = static_cast<float>(pivots[i] / M_.largest_pivot);
             inverse_mass_[i] = 1 / mass_[i];
-            if (root) units_[i] = static_cast<float>(std::sqrt((1 + leak) * pivots[i]));
+            if (has_units) units_[i] = static_cast<float>(pivots[i] / gauge(M_, i));
         }
     });
-    whole_ = whole(M_, inverse_mass_.data(), root ? units_.data() : nullptr);
-    if (reducing) reduce();
+    whole_ = whole(M_, inverse_mass_.data(), has_units ? units_.data() : nullptr);
+    if (reducing) reduce(std::move(fold));
 }
 
 bool Problem::is_small(const Graph& graph) { return graph.n_entries() <= few_entries; }
 
-void Problem::reduce() {
+void Problem::reduce(Fold fold) {
     if (reduced_) return;
     const Graph& graph = M_.graph;
-    reduced_ = std::make_unique<Reduced>(M_, whole_, threads_);
+    reduced_ = std::make_unique<Reduced>(M_, whole_, std::move(fold), threads_);
     const std::vector<std::int32_t>& nodes = reduced_->nodes();
     const std::int64_t* const start = reduced_->system().start;
     system_cuts_ = cut_rows(reduced_->system().n_rows, [&](std::int64_t r) { return start[r]; });
@@ -77,7 +84,10 @@ void Problem::reduce() {
 
 std::shared_ptr<const Factor> Problem::factor() {
     reduce();
-    if (!factor_) factor_ = std::make_shared<Factor>(reduced_->system(), reduced_->exits());
+    if (!factor_) {
+        const std::vector<double> exits = reduced_->exits(M_);
+        factor_ = std::make_shared<Factor>(reduced_->system(), exits.data());
+    }
     return factor_;
 }
 
@@ -136,16 +146,31 @@ double Problem::greatest(const double* h) const {
 
 template <class T>
 void Problem::hang(const Columns<T>& X, double* h, const double* low, const double* high,
-                   const Heat& passed) const {
+                   const Heat& passed, const double* folded) const {
+    const auto put = [&](T& into, double value, int l) {
+        // A ratio may round up.
+        into = within(static_cast<T>(value), static_cast<T>(low[l]), static_cast<T>(high[l]));
+    };
+    const Fold& fold = this->fold();
+    for (std::int64_t k = fold.size(); k-- > 0;) {
+        double sums[max_width], time = fold.rise[k];
+        for (int l = 0; l < X.count; ++l) {
+            sums[l] = folded[k * X.count + l] * fold.inverse_pivots[k];
+        }
+        for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
+            const T* const row = X.first + fold.ends[e] * X.stride;
+            for (int l = 0; l < X.count; ++l) sums[l] += fold.ratios[e] * row[l];
+            if (h) time += fold.ratios[e] * h[fold.ends[e]];
+        }
+        for (int l = 0; l < X.count; ++l) put(X.first[fold.nodes[k] * X.stride + l], sums[l], l);
+        if (h) h[fold.nodes[k]] = time;
+    }
     for (std::size_t k = peel_.child.size(); k-- > 0;) {
         const std::int64_t i = peel_.child[k], p = peel_.parent[k];
         const double* const heat = passed.at(i);
         for (int l = 0; l < X.count; ++l) {
             const double rise = heat ? heat[l] / peel_.pivot[k] : 0.0;
-            const T value = static_cast<T>(rise + peel_.ratio[k] * X.first[p * X.stride + l]);
-            // A ratio may round up.
-            X.first[i * X.stride + l] =
-                within(value, static_cast<T>(low[l]), static_cast<T>(high[l]));
+            put(X.first[i * X.stride + l], rise + peel_.ratio[k] * X.first[p * X.stride + l], l);
         }
         if (h) h[i] = peel_.rise[k] + peel_.ratio[k] * h[p];
     }
@@ -153,7 +178,7 @@ void Problem::hang(const Columns<T>& X, double* h, const double* low, const doub
 
 template <class T>
 void Problem::settle(const Columns<T>& X, double* h, const double* low, const double* high,
-                     const Heat& passed) const {
+                     const Heat& passed, const double* folded) const {
     T least[max_width] = {}, most[max_width] = {};
     std::copy(low, low + X.count, least);
     std::copy(high, high + X.count, most);
@@ -165,18 +190,18 @@ void Problem::settle(const Columns<T>& X, double* h, const double* low, const do
             for (int l = 0; l < X.count; ++l) values[l] = within(values[l], least[l], most[l]);
         }
     });
-    hang(X, h, low, high, passed);
+    hang(X, h, low, high, passed, folded);
 }
 
 template Levels Problem::residual<float>(const Task<float>&) const;
 template Levels Problem::residual<double>(const Task<double>&) const;
 template void Problem::hang<float>(const Columns<float>&, double*, const double*, const double*,
-                                   const Heat&) const;
+                              const Heat&, const double*) const;
 template void Problem::hang<double>(const Columns<double>&, double*, const double*, const double*,
-                                    const Heat&) const;
+                               const Heat&, const double*) const;
 template void Problem::settle<float>(const Columns<float>&, double*, const double*, const double*,
-                                     const Heat&) const;
+                                const Heat&, const double*) const;
 template void Problem::settle<double>(const Columns<double>&, double*, const double*, const double*,
-                                      const Heat&) const;
+                                 const Heat&, const double*) const;
 
 }  // namespace isotherm

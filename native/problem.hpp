@@ -28,6 +28,7 @@ public:
 
     const Operator& M() const { return M_; }
     const Peel& peel() const { return peel_; }
+    const Fold& fold() const { return reduced_ ? reduced_->fold() : no_fold_; }
     const Kernels& kernels() const { return kernels_; }
     int threads() const { return threads_; }
     double pivot(std::int64_t i) const { return mass_[i] * M_.largest_pivot; }
@@ -37,7 +38,7 @@ public:
     // What the rows of the system are, and the peeled ones behind them; null: nodes themselves.
     const std::int32_t* nodes() const { return reduced_ ? reduced_->nodes().data() : nullptr; }
     bool is_reduced() const { return reduced_ != nullptr; }
-    void reduce();
+    void reduce(Fold fold = {});
 
     // A preconditioner of the reduced system, made when first asked for.
     std::shared_ptr<const Factor> factor();
@@ -66,16 +67,17 @@ public:
     // The longest exit time; 0 if there is none.
     double greatest(const double* h) const;
 
-    // Gives peeled nodes the values that their parents, and the heat that was passed on to them,
-    // imply, within [low, high].
+    // Gives nodes that were eliminated, by peeling or folding, the values that the others, and the
+    // heat that was passed on to them, imply, within [low, high]. Heat is by node; of folded nodes
+    // by their order, `X.count` numbers for each.
     template <class T>
     void hang(const Columns<T>& X, double* h, const double* low, const double* high,
-              const Heat& passed = {}) const;
+              const Heat& passed, const double* folded) const;
 
     // The same, with all of X kept within [low, high].
     template <class T>
     void settle(const Columns<T>& X, double* h, const double* low, const double* high,
-                const Heat& passed = {}) const;
+                const Heat& passed, const double* folded) const;
 
 private:
     template <class Body>
@@ -89,6 +91,7 @@ private:
     std::vector<float> mass_, inverse_mass_, units_;  // padded
     Operator M_;
     Peel peel_;
+    Fold no_fold_;
     System whole_{};
     std::unique_ptr<Reduced> reduced_;
     std::shared_ptr<const Factor> factor_;

@@ -61,7 +61,6 @@ Steering::Steering(Problem& problem, ExitTimes& exits, const Block& block, const
     : problem_(problem),
       exits_(exits),
       block_(block),
-      sources_(sources),
       descent_(problem, block.columns, block.exits, block.hidden, sources, block.first),
       max_steps_(max_steps),
       steps_left_(max_steps),
@@ -110,11 +109,7 @@ double Steering::reach() const {
 
 template <class T>
 void Steering::settle(const Columns<T>& X, bool clip) {
-    const Columns<T> iterated = without_hidden(X);
-    const Heat passed = sources_ ? sources_->passed(block_.first) : Heat{};
-    if (begun_) descent_.put_back(iterated, exits());
-    if (clip) problem_.settle(iterated, exits(), low_, high_, passed);
-    else problem_.hang(iterated, exits(), low_, high_, passed);
+    descent_.settle(without_hidden(X), exits(), low_, high_, clip);
     if (!block_.hidden) return;
     const int last = block_.columns;
     const auto low = static_cast<T>(low_[last]), high = static_cast<T>(high_[last]);

@@ -113,7 +113,6 @@ private:
     Problem& problem_;
     ExitTimes& exits_;
     Block block_;
-    const Sources* sources_;
     Descent descent_;
     std::int64_t max_steps_, steps_left_;
     Preconditioner preconditioner_;

@@ -1,6 +1,7 @@
 #include "system.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "threads.hpp"
 
@@ -41,24 +42,78 @@ System whole(const Operator& M, const float* inverse_mass, const float* units) {
     return system;
 }
 
-Reduced::Reduced(const Operator& M, const System& whole, int threads) : system_(whole) {
-    const Graph& graph = M.graph;
-    const std::int64_t n = graph.n_nodes;
+namespace {
+
+// The edges between moving nodes: those of the graph, or of what is left of it.
+class OwnEdges {
+public:
+    explicit OwnEdges(const Operator& M) : M_(M) {}
+    bool weighted() const { return M_.graph.weights != nullptr; }
+    template <class Visit>
+    void visit(std::int64_t i, Visit visit) const {
+        for (std::int64_t e = M_.graph.start[i]; e < M_.graph.start[i + 1]; ++e) {
+            if (M_.kind[M_.graph.ends[e]] == moving) visit(M_.graph.ends[e], M_.graph.weight(e));
+        }
+    }
+private:
+    const Operator& M_;
+};
+
+class EdgesLeft {
+public:
+    explicit EdgesLeft(const Fold& fold) : fold_(fold) {}
+    bool weighted() const { return true; }
+    template <class Visit>
+    void visit(std::int64_t i, Visit visit) const {
+        for (std::int64_t e = fold_.rest_start[i]; e < fold_.rest_start[i + 1]; ++e) {
+            visit(fold_.rest_ends[e], fold_.rest_weights[e]);
+        }
+    }
+private:
+    const Fold& fold_;
+};
+
+}  // namespace
+
+Reduced::Reduced(const Operator& M, const System& whole, Fold fold, int threads)
+    : system_(whole), fold_(std::move(fold)) {
+    if (fold_.empty()) fill(M, whole, OwnEdges(M), threads);
+    else fill(M, whole, EdgesLeft(fold_), threads);
+    fold_.rest_start = {};
+    fold_.rest_ends = {};
+    fold_.rest_weights = {};
+}
+
+std::vector<double> Reduced::exits(const Operator& M) const {
+    std::vector<double> exits;
+    for (std::int64_t r = 0; r < system_.n_rows; ++r) {
+        const std::int64_t i = nodes_[r];
+        double stay = 0, leave = M.ties ? M.ties[i] : 0.0;
+        for (std::int64_t e = M.graph.start[i]; e < M.graph.start[i + 1]; ++e) {
+            if (M.kind[M.graph.ends[e]] == held) leave += M.graph.weight(e);
+            if (M.kind[M.graph.ends[e]] == moving) stay += M.graph.weight(e);
+        }
+        if (!fold_.empty()) leave = fold_.rest_exits[i];
+        // Peeled nodes pass heat on to where it leaks, too.
+        else if (M.leak > 0) leave = std::max(M.mass[i] * M.largest_pivot - stay, 0.0);
+        exits.push_back(leave / M.largest_pivot);
+    }
+    return exits;
+}
+
+template <class Edges>
+void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, int threads) {
+    const std::int64_t n = M.graph.n_nodes;
     std::vector<std::int32_t> lengths(static_cast<std::size_t>(n)), row_of(lengths.size());
     for_pieces(threads, n, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
-            if (M.kind[i] != moving) continue;
-            std::int32_t length = 0;
-            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                length += M.kind[graph.ends[e]] == moving;
-            }
-            lengths[i] = length;
+            if (M.kind[i] == moving) edges.visit(i, [&](std::int32_t, double) { ++lengths[i]; });
         }
     });
-    std::vector<std::int32_t> off, sorted;
+    std::vector<std::int32_t> off = fold_.nodes, sorted;
     for (std::int64_t i = 0; i < n; ++i) {
         if (M.kind[i] == moving) nodes_.push_back(static_cast<std::int32_t>(i));
-        if (M.kind[i] == peeled) off.push_back(static_cast<std::int32_t>(i));
+        if (M.kind[i] == peeled && fold_.empty()) off.push_back(static_cast<std::int32_t>(i));
     }
     const auto n_rows = static_cast<std::int64_t>(nodes_.size());
     for (std::int64_t r = 0; r < n_rows; r += window) {
@@ -71,30 +126,21 @@ Reduced::Reduced(const Operator& M, const System& whole, int threads) : system_(
         start_[r + 1] = start_[r] + lengths[nodes_[r]];
     }
     ends_ = Buffer<std::int32_t>(start_[n_rows]);
-    if (graph.weights) weights_ = Buffer<float>(start_[n_rows]);
+    if (edges.weighted()) weights_ = Buffer<float>(start_[n_rows]);
     mass_.assign(static_cast<std::size_t>(padded(n_rows)), 0.0f);
     inverse_mass_ = mass_;
     if (whole.units) units_ = mass_;
-    exits_.assign(static_cast<std::size_t>(n_rows), 0.0);
     for_pieces(threads, n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r) {
             const std::int64_t i = nodes_[r];
             std::int64_t at = start_[r];
-            double stay = 0, leave = M.ties ? M.ties[i] / M.largest_pivot : 0.0;
-            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                const std::int32_t j = graph.ends[e];
-                const double weight = graph.weight(e) / M.largest_pivot;
-                if (M.kind[j] == held) leave += weight;
-                if (M.kind[j] != moving) continue;
-                stay += weight;
-                if (graph.weights) weights_[at] = static_cast<float>(weight);
+            edges.visit(i, [&](std::int32_t j, double weight) {
+                if (edges.weighted()) weights_[at] = static_cast<float>(weight / M.largest_pivot);
                 ends_[at++] = row_of[j];
-            }
+            });
             mass_[r] = M.mass[i];
             inverse_mass_[r] = whole.inverse_mass[i];
             if (whole.units) units_[r] = whole.units[i];
-            // Peeled nodes pass heat on to where it leaks, too.
-            exits_[r] = M.leak > 0 ? std::max(M.mass[i] - stay, 0.0) : leave;
         }
     });
     system_.n_rows = n_rows;

@@ -533,7 +533,8 @@ Outcome<T> solve(Problem& problem, const Boundary& boundary, const Options& o, i
     if (o.factor) descent.precondition(problem.factor());
     CHECK(descent.lanes() == o.columns + o.exits);
     // A beginning is from 0 at moving nodes; what is peeled off has its exit times already.
-    problem.settle(Columns<T>{X.first, X.stride, 0}, h, nullptr, nullptr);
+    descent.settle(Columns<T>{X.first, X.stride, o.columns}, h, boundary.low.data(),
+                   boundary.high.data(), false);
     float target = 1;
     for (int round = 0;; ++round) {
         if (round == 0) {
@@ -551,14 +552,12 @@ Outcome<T> solve(Problem& problem, const Boundary& boundary, const Options& o, i
         for (int k = 0; k < 200 && *std::max_element(levels, levels + max_width) > target; ++k) {
             descent.step(iterated, h, levels);
             if (k == 1) {
-                descent.put_back(iterated, h);
                 const Doubles low(o.columns, -1e9), high(o.columns, 1e9);
-                problem.hang(iterated, h, low.data(), high.data());
+                descent.settle(iterated, h, low.data(), high.data(), false);
                 levels_are_those_of_the_residual(M, X, h, o, boundary.scale, levels);
             }
         }
-        descent.put_back(iterated, h);
-        problem.settle(iterated, h, boundary.low.data(), boundary.high.data());
+        descent.settle(iterated, h, boundary.low.data(), boundary.high.data(), true);
         if (o.hidden) complete(M, X);
     }
 }
@@ -605,7 +604,7 @@ void heat_put_in_spreads_to_equilibrium(const Sample& s, const Dense& inverse, c
     }
     const Sources sources(s.n, problem.peel(), static_cast<Int>(nodes.size()), nodes.data(),
                           rows.data(), all);
-    const Heat given = sources.given(first), passed = sources.passed(first);
+    const Heat given = sources.given(first);
     std::vector<T> X(s.n * count, 0);
     const Columns<T> columns{X.data(), count, count};
     const Doubles scale(count, 1.0), low(count, -1e9), high(count, 1e9);
@@ -618,8 +617,7 @@ void heat_put_in_spreads_to_equilibrium(const Sample& s, const Dense& inverse, c
         for (int k = 0; k < 200 && *std::max_element(levels, levels + count) > 1e-6f; ++k) {
             descent.step(columns, nullptr, levels);
         }
-        descent.put_back(columns, nullptr);
-        problem.settle(columns, nullptr, low.data(), high.data(), passed);
+        descent.settle(columns, nullptr, low.data(), high.data(), true);
     }
     for (int k = 0; k < count; ++k) {
         const Doubles x = solved(s, inverse, [&](Int i) {
@@ -629,6 +627,56 @@ void heat_put_in_spreads_to_equilibrium(const Sample& s, const Dense& inverse, c
         for (Int i = 0; i < s.n; ++i) {
             if (s.free[i]) CHECK(std::fabs(X[i * count + k] - x[i]) <= 1e-3 * (1 + most));
         }
+    }
+}
+
+void folded_nodes_follow_from_the_others(const Sample& s, const Dense& inverse, const Options& o) {
+    const Problem problem = problem_of(s, o);
+    const Operator& M = problem.M();
+    const Fold& fold = problem.fold();
+    const Doubles h = solved(s, inverse, [&](Int i) { return gauge(M, i); });
+    const auto b = [&](Int i) {
+        return double(inflow(M, i, [&](Int j) { return s.free[j] ? 0.0 : double(j % 7); }));
+    };
+    const Doubles x = solved(s, inverse, b);
+    Doubles heat(s.n, 0.0);
+    auto kind = s.free;
+    for (Int k = 0; k < fold.size(); ++k) {
+        const Int i = fold.nodes[k];
+        CHECK(kind[i] == moving);
+        kind[i] = peeled;
+        heat[i] += b(i);
+        double value = heat[i] * fold.inverse_pivots[k], time = fold.rise[k];
+        for (Int e = fold.start[k]; e < fold.start[k + 1]; ++e) {
+            CHECK(kind[fold.ends[e]] == moving);
+            value += fold.ratios[e] * x[fold.ends[e]];
+            time += fold.ratios[e] * h[fold.ends[e]];
+            heat[fold.ends[e]] += fold.ratios[e] * heat[i];
+        }
+        CHECK(std::fabs(x[i] - value) <= 1e-9 * (1 + x[i]));
+        CHECK(std::fabs(h[i] - time) <= 1e-9 * (1 + h[i]));
+    }
+    CHECK(std::equal(kind.begin(), kind.end(), M.kind));
+    CHECK(o.peeling || fold.empty());
+}
+
+// A reduced system is the graph's own, seen from fewer nodes: M x = b with the heat passed on.
+void what_is_left_has_the_same_equilibrium(const Sample& s, const Dense& inverse, const Options& o) {
+    const Problem problem = problem_of(s, o);
+    const System& left = problem.system();
+    const Operator& M = problem.M();
+    const Doubles x = solved(s, inverse, [&](Int i) { return gauge(M, i); });
+    for (Int r = 0; r < left.n_rows; ++r) {
+        const Int i = problem.nodes()[r];
+        double flow = 0;
+        for (Int e = left.start[r]; e < left.start[r + 1]; ++e) {
+            const double w = left.weights ? left.weights[e] : left.weight_unit;
+            flow += w * x[problem.nodes()[left.ends[e]]];
+        }
+        double b = gauge(M, i);
+        if (!problem.fold().empty()) b += problem.fold().received[i];
+        const double expected = left.mass[r] * x[i] - flow;
+        CHECK(std::fabs(b / M.largest_pivot - expected) <= 1e-5 * (left.mass[r] * x[i] + flow));
     }
 }
 
@@ -666,7 +714,7 @@ void settling_clips_and_fills_peeled_nodes(const Sample& s, const Options& o) {
         if (kind[at / K] == moving) expected[at] = std::clamp(X[at], T(0.25), T(0.75));
     }
     Doubles h(s.n, 2.0);
-    problem.settle(Columns<T>{X.data(), K, K}, h.data(), low.data(), high.data());
+    problem.settle(Columns<T>{X.data(), K, K}, h.data(), low.data(), high.data(), {}, nullptr);
     for (std::size_t k = peel.child.size(); k-- > 0;) {
         const Int i = peel.child[k], p = peel.parent[k];
         for (int l = 0; l < K; ++l) {
@@ -1002,6 +1050,10 @@ void test_problem(const Sample& s, const Dense& inverse, double leak, const Kern
             steps_lead(s, inverse, o);
             heat_put_in_spreads_to_equilibrium<float>(s, inverse, o);
             heat_put_in_spreads_to_equilibrium<double>(s, inverse, o);
+            o.reduced = true;
+            folded_nodes_follow_from_the_others(s, inverse, o);
+            what_is_left_has_the_same_equilibrium(s, inverse, o);
+            o.reduced = false;
             peeled_nodes_follow_their_parents(s, inverse, o);
             settling_clips_and_fills_peeled_nodes<float>(s, o);
             settling_clips_and_fills_peeled_nodes<double>(s, o);

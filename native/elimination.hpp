@@ -1,0 +1,247 @@
+// Nodes of a graph eliminated one by one, those of the fewest neighbours first: exactly as far as
+// that is cheap (system.hpp), and then approximately (factor.hpp).
+//
+// A node v that is taken out leaves its neighbours joined to each other: u and u' by an edge of weight
+// w_u w_u' / Σ w. The boundary and the leak are one further node, the ground, which is never taken
+// out. Nothing is ever subtracted, so that all weights keep their digits.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "buffer.hpp"
+
+namespace isotherm {
+
+// Nodes by degree; of the least, the one that came to it last is first.
+class ByDegree {
+public:
+    static constexpr int exact = 256, n_keys = exact + 64;
+
+    static int key_of(std::int64_t degree) {
+        int key = exact;
+        if (degree < exact) return static_cast<int>(std::max<std::int64_t>(degree, 0));
+        for (; degree >= 2 * exact; degree /= 2) ++key;
+        return key;
+    }
+
+    // A node that is put elsewhere, or taken, leaves its old places behind: is_at(v, key) tells
+    // which one counts.
+    void put(std::int32_t v, int key) {
+        places_[key].push_back(v);
+        least_ = std::min(least_, key);
+    }
+    // None of more than `most` neighbours: −1 if there is no other.
+    template <class IsAt>
+    std::int32_t pop(int most, IsAt is_at) {
+        while (least_ < n_keys && least_ <= most) {
+            std::vector<std::int32_t>& nodes = places_[least_];
+            if (nodes.empty()) {
+                ++least_;
+                continue;
+            }
+            const std::int32_t v = nodes.back();
+            nodes.pop_back();
+            if (is_at(v, least_)) return v;
+        }
+        return -1;
+    }
+
+private:
+    std::vector<std::int32_t> places_[n_keys];
+    int least_ = 0;
+};
+
+template <class Real>
+struct Edge {
+    Real weight;
+    std::int32_t to;
+};
+
+// The edges that elimination makes, by node, in pieces of two cache lines: following a list from one
+// edge to the next, most of the time would go into waiting for memory.
+template <class Real>
+class NewEdges {
+public:
+    static constexpr std::uint32_t none = 0xffffffff;
+
+    // Adds to those of the node whose first piece is `head`.
+    void add(std::uint32_t& head, Edge<Real> edge) {
+        if (head == none || at(head).count == Piece::most) {
+            const std::uint32_t piece = take();
+            at(piece).next = head;
+            head = piece;
+        }
+        Piece& piece = at(head);
+        piece.edges[piece.count++] = edge;
+    }
+
+    // Calls visit(edge) for the edges of a node, which are gone then.
+    template <class Visit>
+    void drain(std::uint32_t& head, Visit visit) {
+        while (head != none) {
+            Piece& piece = at(head);
+            for (std::uint32_t k = 0; k < piece.count; ++k) visit(piece.edges[k]);
+            const std::uint32_t next = piece.next;
+            piece.next = unused_;
+            unused_ = head;
+            head = next;
+        }
+    }
+
+private:
+    struct alignas(128) Piece {
+        static constexpr std::uint32_t most = 120 / sizeof(Edge<Real>);
+        Edge<Real> edges[most];
+        std::uint32_t count, next;
+    };
+    static constexpr std::uint32_t per_block = 1 << 8;
+
+    Piece& at(std::uint32_t piece) const {
+        return blocks_[piece / per_block][piece % per_block];
+    }
+
+    std::uint32_t take() {
+        if (unused_ == none) {
+            if (n_pieces_ % per_block == 0) blocks_.emplace_back(per_block);
+            at(n_pieces_).next = none;
+            return n_pieces_++;
+        }
+        const std::uint32_t piece = unused_;
+        unused_ = at(piece).next;
+        at(piece).count = 0;
+        return piece;
+    }
+
+    std::vector<Buffer<Piece>> blocks_;
+    std::uint32_t n_pieces_ = 0, unused_ = none;
+};
+
+struct Neighbour {
+    double weight;
+    std::int32_t node;
+    std::int32_t merged;  // edges that are one now
+};
+
+// `Source`: n_nodes(); is_in(v), whether a node takes part; edges_of(v), the weight of its edge to the
+// ground and the number of the others; and visit(v, f), which calls f(u, weight) for each of them.
+struct EdgesOf {
+    double exit;
+    std::int64_t count;
+};
+template <class Real, class Source>
+class Elimination {
+public:
+    explicit Elimination(const Source& source)
+        : source_(source),
+          nodes_(static_cast<std::size_t>(source.n_nodes() + 1)),
+          ground_(static_cast<std::int32_t>(source.n_nodes())) {
+        for (std::int32_t v = 0; v < ground_; ++v) {
+            if (!source.is_in(v)) continue;
+            Node& node = nodes_[v];
+            node.gone = false;
+            const EdgesOf edges = source.edges_of(v);
+            node.exit = edges.exit;
+            node.degree = static_cast<std::int32_t>(edges.count) + (edges.exit > 0);
+            queue(v);
+        }
+    }
+
+    std::int32_t ground() const { return ground_; }
+    bool is_gone(std::int32_t v) const { return nodes_[v].gone; }
+    double exit(std::int32_t v) const { return nodes_[v].exit; }
+
+    // Takes out the next node of at most so many neighbours; they are left in `around`. −1 if there
+    // is none.
+    std::int32_t take_out(int most, std::vector<Neighbour>& around) {
+        const std::int32_t v = queue_.pop(most, [&](std::int32_t u, int key) {
+            return !nodes_[u].gone && nodes_[u].key == key;
+        });
+        if (v < 0) return v;
+        nodes_[v].gone = true;
+        look_around(v, around);
+        if (nodes_[v].exit > 0) around.push_back({nodes_[v].exit, ground_, 1});
+        for (const Neighbour& a : around) nodes_[a.node].degree -= a.merged;
+        return v;
+    }
+
+    // The neighbours of a node, each once, without the ground; its new edges are gone then.
+    void look_around(std::int32_t v, std::vector<Neighbour>& around) {
+        around.clear();
+        if (nodes_[v].made == NewEdges<Real>::none) {  // each of its edges ends elsewhere
+            source_.visit(v, [&](std::int32_t u, double w) {
+                if (!nodes_[u].gone && u != v) around.push_back({w, u, 1});
+            });
+            return;
+        }
+        const auto meet = [&](std::int32_t u, double w) {
+            Node& node = nodes_[u];
+            if (node.gone || u == v) return;
+            if (node.seen < 0) {
+                node.seen = static_cast<std::int32_t>(around.size());
+                around.push_back({w, u, 1});
+            } else {
+                around[node.seen].weight += w;
+                ++around[node.seen].merged;
+            }
+        };
+        source_.visit(v, meet);
+        made_.drain(nodes_[v].made, [&](const Edge<Real>& edge) { meet(edge.to, edge.weight); });
+        for (const Neighbour& a : around) nodes_[a.node].seen = -1;
+    }
+
+    // Joins all neighbours of a node taken out to each other.
+    void join_all(const std::vector<Neighbour>& around, double total) {
+        for (std::size_t i = 0; i < around.size(); ++i) {
+            for (std::size_t j = i + 1; j < around.size(); ++j) {
+                join(around[i].node, around[j].node, around[i].weight * around[j].weight / total);
+            }
+        }
+        for (const Neighbour& a : around) {
+            if (a.node != ground_) queue(a.node);
+        }
+    }
+
+    // Joins two of them. Only b gets its place by degree, which may have fallen as edges merged: a
+    // may come too late for its own.
+    void join(std::int32_t a, std::int32_t b, double weight) {
+        if (a == ground_ || b == ground_) {
+            Node& node = nodes_[a == ground_ ? b : a];
+            node.degree += node.exit == 0;
+            node.exit += weight;
+        } else {
+            made_.add(nodes_[a].made, {static_cast<Real>(weight), b});
+            made_.add(nodes_[b].made, {static_cast<Real>(weight), a});
+            ++nodes_[a].degree;
+            ++nodes_[b].degree;
+        }
+        if (b != ground_) queue(b);
+    }
+
+private:
+    // All there is to know of a node, in one place: half a cache line.
+    struct alignas(32) Node {
+        double exit = 0;          // weight of the edge to the ground
+        std::int32_t degree = 0;  // or a little more
+        std::int32_t seen = -1;   // where among the neighbours of the node just looked at
+        std::uint32_t made = NewEdges<Real>::none;
+        std::int16_t key = -1;  // in the queue
+        bool gone = true;
+    };
+
+    void queue(std::int32_t v) {
+        const int key = ByDegree::key_of(nodes_[v].degree);
+        if (nodes_[v].key == key) return;
+        nodes_[v].key = static_cast<std::int16_t>(key);
+        queue_.put(v, key);
+    }
+
+    const Source& source_;
+    std::vector<Node> nodes_;  // the ground is the last
+    std::int32_t ground_;
+    ByDegree queue_;
+    NewEdges<Real> made_;
+};
+
+}  // namespace isotherm
