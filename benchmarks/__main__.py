@@ -11,6 +11,8 @@ from benchmarks.measure import ROOT, save
 
 CLAIMS = [
     "equilibrium_beats_ten_sweeps",
+    "never_slower_than_ten_sweeps",
+    "two_classes_cost_less",
     "same_answer_sooner",
     "cost_grows_linearly",
     "product_near_the_limit",

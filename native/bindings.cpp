@@ -286,6 +286,11 @@ struct BoundSteering {
         return unlocked([&] { return steering.run<T>(columns, cold, {tol, look_at, seconds}); });
     }
     template <class T>
+    void make_steps(const Matrix<T>& X, int steps) {
+        const Columns<T> columns = own(X);
+        unlocked([&] { steering.make_steps<T>(columns, steps); });
+    }
+    template <class T>
     void settle(const Matrix<T>& X, bool clip) {
         const Columns<T> columns = own(X);
         unlocked([&] { steering.settle<T>(columns, clip); });
@@ -410,6 +415,7 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     steering
         .def("run", &BoundSteering::run<T>, "X"_a.noconvert(), nb::kw_only(), "cold"_a, "tol"_a,
              "look_at"_a, "seconds"_a)
+        .def("make_steps", &BoundSteering::make_steps<T>, "X"_a.noconvert(), "steps"_a)
         .def("settle", &BoundSteering::settle<T>, "X"_a.noconvert(), nb::kw_only(), "clip"_a);
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
           "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a);

@@ -159,7 +159,10 @@ bool Steering::is_near(double tol) {
 template <class T>
 State Steering::run(const Columns<T>& X, bool cold, const Aim& aim) {
     const State state = go(X, cold, aim);
-    if (state != State::going) descent_.put_back(without_hidden(X), exits());
+    if (state == State::going) return state;
+    settle(X, false);
+    // Later solves need not carry exit times along that are good enough.
+    if (exits() && exits_.lack < final_eta / 2) exits_.done = true;
     return state;
 }
 
@@ -228,6 +231,15 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
     return State::reached;
 }
 
+template <class T>
+void Steering::make_steps(const Columns<T>& X, int steps) {
+    descent_.begin(without_hidden(X), scale_);
+    float levels[max_width + 1];
+    for (int k = 0; k < steps; ++k) descent_.step(without_hidden(X), exits(), levels);
+}
+
+template void Steering::make_steps<float>(const Columns<float>&, int);
+template void Steering::make_steps<double>(const Columns<double>&, int);
 template State Steering::run<float>(const Columns<float>&, bool, const Aim&);
 template State Steering::run<double>(const Columns<double>&, bool, const Aim&);
 template void Steering::settle<float>(const Columns<float>&, bool);

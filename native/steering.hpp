@@ -80,6 +80,10 @@ public:
     template <class T>
     void settle(const Columns<T>& X, bool clip);
 
+    // Makes so many steps from a cold start, whatever comes of them; for measurements.
+    template <class T>
+    void make_steps(const Columns<T>& X, int steps);
+
     // Residuals are no longer those of X: others have changed it.
     void forget() { fresh_ = paused_ = false; }
     void rest() {
