@@ -11,7 +11,7 @@ namespace {
 constexpr double gauge_of_peeled = 0.1;
 // Entries of a graph up to which it is reduced to begin with: its vectors are in caches, where
 // steps are so quick that it is the rows' lengths and gaps that cost.
-constexpr std::int64_t few_entries = 4'000'000;
+constexpr std::int64_t few_entries = 16'000'000;
 
 void raise(double& a, double b) {
     if (a == a && !(a > b)) a = b;  // keeps a NaN
