@@ -165,14 +165,13 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
         ``mean_errors`` bounds the error of each of the ``means``.
     decision : str
     """
-    rule = choose_decision(decision)
-    shift, scale = rule(means)
     # Shift and scale are farthest off at the ends of what the means may be. They are monotone
     # but for √(m (1 − m)), whose top at 1/2 is no farther off than the end beyond it.
-    extremes = [rule(_within(means, mean_errors, sign)) for sign in (-1, +1)]
-    shift_error = np.max([np.abs(s - shift) for s, _ in extremes], axis=0)
-    scale_error = np.max([np.abs(s - scale) for _, s in extremes], axis=0)
-    least = np.min([s for _, s in extremes], axis=0)
+    shifts, scales = choose_decision(decision)(_with_ends(means, mean_errors))
+    shift, scale = shifts[0], scales[0]
+    shift_error = np.abs(shifts[1:] - shift).max(axis=0)
+    scale_error = np.abs(scales[1:] - scale).max(axis=0)
+    least = scales[1:].min(axis=0)
 
     # s − s* = [(T − T*) − (shift − shift*) + s (scale* − scale)] / scale*
     unscaled = (scale == 0) & (scale_error == 0)
@@ -186,10 +185,18 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
     )
 
 
-def _within(means: Means, errors: Means, sign: int) -> Means:
-    """One end of what the means may be; the share by which one of them is divided at the other."""
+def _with_ends(means: Means, errors: Means) -> Means:
+    """The means and both ends of what they may be, along a first axis of three.
+
+    The share by which one of them is divided is at the other end.
+    """
     return Means(
-        np.clip(means.all + sign * errors.all, 0.0, 1.0),
-        np.clip(means.free + sign * errors.free, 0.0, 1.0),
-        means.seed_share - sign * errors.seed_share,
-    )
+        _within_unit(means.all, errors.all),
+        _within_unit(means.free, errors.free),
+        np.array([means.seed_share, means.seed_share + errors.seed_share,
+                  means.seed_share - errors.seed_share]),
+    )  # fmt: skip
+
+
+def _within_unit(mean: NDArray[np.floating], error: NDArray[np.floating]) -> NDArray[np.floating]:
+    return np.array([mean, np.maximum(mean - error, 0.0), np.minimum(mean + error, 1.0)])

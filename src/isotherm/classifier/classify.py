@@ -306,16 +306,15 @@ class DirichletClassifier(ClassifierMixin, Answering):
         self._decision, self.seeds_ = self.selection_.decision, seeds
         self.classes_ = seeds.classes
         self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
-        known = seeds.held_codes(len(self.temperatures_))
         verdict = judge(
             self.temperatures_,
             solution.certificate,
-            known,
+            seeds.held_codes(len(self.temperatures_)),
             decision=self._decision,
             tol=self.tol,
             shares=seeds.shares,
         )
-        self._keep(verdict, known)
+        self._keep(verdict)
 
     def _warm(self, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
         """The last temperatures of each class; 0 of one that is new."""
@@ -329,7 +328,7 @@ class DirichletClassifier(ClassifierMixin, Answering):
                 T[:, k] = previous.temperatures[:, column[label]]
         return previous._replace(temperatures=T)
 
-    def _keep(self, verdict: Verdict, seed_codes: NDArray[np.intp]) -> None:
+    def _keep(self, verdict: Verdict) -> None:
         self.mean_temperatures_ = verdict.means.all
         self.margins_ = verdict.margins
         self.certified_ = verdict.certified
@@ -337,8 +336,8 @@ class DirichletClassifier(ClassifierMixin, Answering):
         self._codes = verdict.codes.astype(few)
         self._labels: NDArray[np.generic] | None = None
         self._calibrated = None
-        self._status = np.full(len(seed_codes), STATUS.index(PREDICTED), dtype=np.int8)
+        self._status = np.full(len(verdict.codes), STATUS.index(PREDICTED), dtype=np.int8)
         self._status[verdict.tied] = STATUS.index(TIE)
         self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)
-        self._status[seed_codes != UNKNOWN] = STATUS.index(SEED)
+        self._status[self.seeds_.nodes[: self.seeds_.n_held]] = STATUS.index(SEED)
         self._means: Means = verdict.means

@@ -115,6 +115,8 @@ class DirichletEstimator(BaseEstimator):
         if not solution.converged:
             warnings.warn(solution.shortfall, ConvergenceWarning, stacklevel=depth_of_caller())
             return
+        if not logger.isEnabledFor(logging.INFO):
+            return
         logger.info(
             "solved by %s on %s in %d %s: temperatures are proven to %.1e",
             solution.solver,

@@ -145,6 +145,22 @@ class _Rule:
     mean_error: float
     tol: float
 
+    def of_classes(self, count: int) -> dict[str, NDArray[np.float64]]:
+        """What the core asks of each class, arrays of shape (K,)."""
+        given = {
+            "column": self.certificate.columns,
+            "span": self.certificate.spans,
+            "shift": self.shift,
+            "scale": self.scale,
+            "slope": self.errors.slope,
+            "growth": self.errors.growth,
+            "offset": self.errors.offset,
+        }
+        table = np.empty((len(given), count))
+        for row, numbers in zip(table, given.values(), strict=True):
+            row[:] = numbers
+        return dict(zip(given, table, strict=True))
+
 
 def _judge_all(
     T: NDArray[np.floating], seed_codes: NDArray[np.intp], rule: _Rule, arrays: _Arrays | None
@@ -155,11 +171,7 @@ def _judge_all(
             _judge_rows(T, seed_codes, slice(first, first + ROWS), rule, arrays)
             for first in range(0, len(T), ROWS)
         )
-    bound, errors, into = rule.certificate, rule.errors, None
-
-    def of_class(numbers: NDArray[np.floating]) -> NDArray[np.float64]:
-        return np.ascontiguousarray(np.broadcast_to(numbers, T.shape[1:]), dtype=np.float64)
-
+    into = None
     if arrays is not None:
         codes, margins, certified, tied = arrays
         into = core.Verdict(
@@ -171,14 +183,8 @@ def _judge_all(
     return core.judge(
         np.ascontiguousarray(T),
         seeds=seed_codes,
-        node=bound.nodes,
-        column=of_class(bound.columns),
-        span=of_class(bound.spans),
-        shift=of_class(rule.shift),
-        scale=of_class(rule.scale),
-        slope=of_class(errors.slope),
-        growth=of_class(errors.growth),
-        offset=of_class(errors.offset),
+        node=rule.certificate.nodes,
+        **rule.of_classes(T.shape[1]),
         mean_error=rule.mean_error,
         tol=rule.tol,
         into=into,
@@ -242,18 +248,12 @@ def mean_temperatures(
     if shares is None:
         counted = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
         shares = counted / counted.sum()
-    means = sums / np.maximum(counts, 1)[:, np.newaxis]
+    divisors = np.maximum(counts, 1)[:, np.newaxis]
+    means, nodes = sums / divisors, errors[:, np.newaxis] / divisors
     rounding = n * UNIT_ROUNDOFF
-
-    def error(among: int) -> NDArray[np.float64]:
-        node = errors[among] / max(counts[among], 1)
-        exact = np.minimum(node * certificate.columns, certificate.spans)
-        return np.asarray(exact * (1 + 2 * rounding) + rounding * means[among])
-
-    return (
-        Means(means[0], means[1], shares),
-        Means(error(0), error(1), rounding * shares),
-    )
+    exact = np.minimum(nodes * certificate.columns, certificate.spans)
+    mean_errors = exact * (1 + 2 * rounding) + rounding * means
+    return Means(*means, shares), Means(*mean_errors, rounding * shares)
 
 
 def sum_up(

@@ -55,7 +55,7 @@ class Graph:
         if rows.n_nodes == 0:
             raise GraphError("the graph is empty: it has no nodes")
         self.degrees = rows.sums()
-        if not np.isfinite(self.degrees).all():
+        if rows.weights is not None and not np.isfinite(self.degrees).all():
             node = self.names[np.flatnonzero(~np.isfinite(self.degrees))[0]]
             raise GraphError(f"the weights at node {node!r} add up to infinity: scale them down")
 

@@ -141,8 +141,7 @@ def as_column(values: Any, what: str) -> NDArray[np.generic]:
         raise GraphError(f"{what} must be in some order: a set has none")
     if hasattr(values, "__array__"):
         column = np.asarray(values)
-        kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-        if column.dtype.kind == "f" and "int" in kind:  # whole numbers with gaps
+        if column.dtype.kind == "f" and _are_whole(values):
             items = values.to_pylist() if hasattr(values, "to_pylist") else values.to_list()
             column = list_to_column(items)
     else:
@@ -154,6 +153,12 @@ def as_column(values: Any, what: str) -> NDArray[np.generic]:
     if column.ndim != 1:
         raise GraphError(f"{what} must have one dimension, not {column.ndim}")
     return column
+
+
+def _are_whole(values: Any) -> bool:
+    """Whether a column is one of whole numbers, with gaps if its array is one of floats."""
+    kind = getattr(values, "dtype", getattr(values, "type", ""))
+    return "int" in str(kind).lower()
 
 
 def list_to_column(items: list[Any]) -> NDArray[np.generic]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from isotherm.compiled import MOST_NODES, core, n_threads
-from isotherm.graph.weights import as_csr, canonical, check_weights, symmetric
+from isotherm.graph.weights import canonical, check_weights, symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -148,15 +148,19 @@ def rows_from_edges(
     return Rows.of((upper + sparse.triu(upper, k=1).T).tocsr())
 
 
-def rows_from_matrix(matrix: Any) -> Rows:
+def rows_from_matrix(csr: sparse.csr_array) -> Rows:
     """Rows of a square matrix: its own where it is symmetric, else of A + Aᵀ (0/1: the union).
+
+    Parameters
+    ----------
+    csr : scipy.sparse.csr_array of shape (n, n)
+        As `as_csr` makes it.
 
     Raises
     ------
     GraphError
         Entries that are not finite non-negative real numbers.
     """
-    csr = as_csr(matrix)
     if core is not None and csr.shape[0] <= MOST_NODES:
         start = csr.indptr.astype(np.int64, copy=False)
         ends = csr.indices.astype(np.int32, copy=False)
