@@ -17,6 +17,7 @@ CLAIMS = [
     "factor_beats_plain_steps",
     "auto_is_never_quadratic",
     "a_fit_is_mostly_solving",
+    "a_fit_costs_little_more_than_its_steps",
     "a_refit_starts_warm",
     "an_update_costs_one_column",
     "memory_stays_within_six_arrays",

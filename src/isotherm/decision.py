@@ -167,15 +167,15 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
     """
     # Shift and scale are farthest off at the ends of what the means may be. They are monotone
     # but for √(m (1 − m)), whose top at 1/2 is no farther off than the end beyond it.
-    shifts, scales = choose_decision(decision)(_with_ends(means, mean_errors))
-    shift, scale = shifts[0], scales[0]
-    shift_error = np.abs(shifts[1:] - shift).max(axis=0)
-    scale_error = np.abs(scales[1:] - scale).max(axis=0)
-    least = scales[1:].min(axis=0)
+    rule, (low, high) = choose_decision(decision), _ends(means, mean_errors)
+    (shift, scale), (low_shift, low_scale), (high_shift, high_scale) = map(rule, (means, low, high))
+    shift_error = np.maximum(np.abs(low_shift - shift), np.abs(high_shift - shift))
+    scale_error = np.maximum(np.abs(low_scale - scale), np.abs(high_scale - scale))
+    least = np.minimum(low_scale, high_scale)
 
     # s − s* = [(T − T*) − (shift − shift*) + s (scale* − scale)] / scale*
     unscaled = (scale == 0) & (scale_error == 0)
-    divisor = np.where(unscaled, 1.0, np.where(least > 0, least, 1.0))
+    divisor = np.where(least > 0, least, 1.0)
     offset = np.where(unscaled | (least > 0), shift_error / divisor, np.inf)
     rounding = 16 * UNIT_ROUNDOFF
     return ScoreErrors(
@@ -185,18 +185,16 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
     )
 
 
-def _with_ends(means: Means, errors: Means) -> Means:
-    """The means and both ends of what they may be, along a first axis of three.
-
-    The share by which one of them is divided is at the other end.
-    """
-    return Means(
-        _within_unit(means.all, errors.all),
-        _within_unit(means.free, errors.free),
-        np.array([means.seed_share, means.seed_share + errors.seed_share,
-                  means.seed_share - errors.seed_share]),
-    )  # fmt: skip
-
-
-def _within_unit(mean: NDArray[np.floating], error: NDArray[np.floating]) -> NDArray[np.floating]:
-    return np.array([mean, np.maximum(mean - error, 0.0), np.minimum(mean + error, 1.0)])
+def _ends(means: Means, errors: Means) -> tuple[Means, Means]:
+    """Both ends of what the means may be; the share that divides one of them at the other end."""
+    low = Means(
+        np.maximum(means.all - errors.all, 0.0),
+        np.maximum(means.free - errors.free, 0.0),
+        means.seed_share + errors.seed_share,
+    )
+    high = Means(
+        np.minimum(means.all + errors.all, 1.0),
+        np.minimum(means.free + errors.free, 1.0),
+        means.seed_share - errors.seed_share,
+    )
+    return low, high

@@ -130,7 +130,7 @@ def _rule(
     means, mean_errors = mean_temperatures(T, certificate, seed_codes, shares)
     shift, scale = shift_and_scale(means, decision)
     errors = score_errors(means, mean_errors, decision)
-    mean_error = float(max(mean_errors.all.max(), mean_errors.free.max()))
+    mean_error = float(np.maximum(mean_errors.all, mean_errors.free).max())
     return means, _Rule(certificate, shift, scale, errors, mean_error, tol)
 
 
@@ -145,22 +145,6 @@ class _Rule:
     mean_error: float
     tol: float
 
-    def of_classes(self, count: int) -> dict[str, NDArray[np.float64]]:
-        """What the core asks of each class, arrays of shape (K,)."""
-        given = {
-            "column": self.certificate.columns,
-            "span": self.certificate.spans,
-            "shift": self.shift,
-            "scale": self.scale,
-            "slope": self.errors.slope,
-            "growth": self.errors.growth,
-            "offset": self.errors.offset,
-        }
-        table = np.empty((len(given), count))
-        for row, numbers in zip(table, given.values(), strict=True):
-            row[:] = numbers
-        return dict(zip(given, table, strict=True))
-
 
 def _judge_all(
     T: NDArray[np.floating], seed_codes: NDArray[np.intp], rule: _Rule, arrays: _Arrays | None
@@ -171,7 +155,7 @@ def _judge_all(
             _judge_rows(T, seed_codes, slice(first, first + ROWS), rule, arrays)
             for first in range(0, len(T), ROWS)
         )
-    into = None
+    bound, errors, into = rule.certificate, rule.errors, None
     if arrays is not None:
         codes, margins, certified, tied = arrays
         into = core.Verdict(
@@ -183,8 +167,14 @@ def _judge_all(
     return core.judge(
         np.ascontiguousarray(T),
         seeds=seed_codes,
-        node=rule.certificate.nodes,
-        **rule.of_classes(T.shape[1]),
+        node=bound.nodes,
+        column=bound.columns,
+        span=bound.spans,
+        shift=rule.shift,
+        scale=rule.scale,
+        slope=errors.slope,
+        growth=errors.growth,
+        offset=errors.offset,
         mean_error=rule.mean_error,
         tol=rule.tol,
         into=into,

@@ -111,13 +111,11 @@ def merged(
     """Sort the boundary; merge nodes that come twice, unless their values differ."""
     if boundary.dtype.kind not in "iu":
         raise LabelError(f"boundary positions must be whole numbers, not {boundary.dtype}")
-    increasing = bool((boundary[1:] > boundary[:-1]).all())  # as from a list of labels
-    ends = boundary[[0, -1]] if increasing and len(boundary) else boundary
-    outside = (ends < 0) | (ends >= graph.n_nodes)
-    if outside.any():
-        raise LabelError(f"no node at position {ends[outside][0]}: there are {graph.n_nodes}")
-    if increasing:
-        return boundary, values
+    if boundary.min(initial=0) < 0 or boundary.max(initial=0) >= graph.n_nodes:
+        outside = boundary[(boundary < 0) | (boundary >= graph.n_nodes)]
+        raise LabelError(f"no node at position {outside[0]}: there are {graph.n_nodes}")
+    if (boundary[1:] > boundary[:-1]).all():
+        return boundary, values  # sorted and each but once, as from a list of labels
     nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
     conflict = (values[first][where] != values).any(axis=1)
     if conflict.any():

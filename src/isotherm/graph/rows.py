@@ -51,12 +51,12 @@ class Rows:
     @cached_property
     def longest(self) -> int:
         """Entries of the longest row."""
-        return int(np.diff(self.start).max(initial=0))
+        return int((self.start[1:] - self.start[:-1]).max(initial=0))
 
     def sums(self) -> NDArray[np.float64]:
         """Sum of each row: the degrees."""
         if self.weights is None:
-            return np.diff(self.start).astype(np.float64)
+            return (self.start[1:] - self.start[:-1]).astype(np.float64)
         if not self.compiled:
             with np.errstate(over="ignore"):
                 return np.asarray(self.matrix() @ np.ones(self.n_nodes))

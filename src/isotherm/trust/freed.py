@@ -5,6 +5,7 @@ See `isotherm.trust.leave_one_out` for the formulas.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -94,8 +95,9 @@ def free_each(
     entries = np.cumsum(start[nodes + 1] - start[nodes] + 1)
     at_once = max(ROOM // (problem.n_columns + 1), 1)
     cuts = np.searchsorted(entries, np.arange(at_once, entries[-1], at_once))
-    for columns in np.split(np.arange(len(places)), np.unique(cuts)):
-        if len(columns):
+    for first, last in pairwise([0, *cuts.tolist(), len(places)]):
+        if first < last:
+            columns = np.arange(first, last)
             found.put(columns, _free_some(problem, places, columns, T, E, responses, totals))
     return found
 
