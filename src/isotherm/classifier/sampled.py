@@ -6,9 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import PREDICTED, STATUS, DirichletEstimator, slices
+from isotherm.classifier.estimator import (
+    PREDICTED,
+    STATUS,
+    DirichletEstimator,
+    check_is_fitted,
+    slices,
+)
 from isotherm.decision import DECISIONS, scores
 from isotherm.trust import few_labels
 from isotherm.trust.best_effort import solve_best_effort
@@ -49,7 +54,7 @@ class Sampled(DirichletEstimator):
     @property
     def calibration_(self) -> Calibration:
         """How scores become probabilities."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if self._calibrated is None:
             self._calibrated = calibrated(self.left_out_, self._decision, self._spread())
         return self._calibrated
@@ -57,7 +62,7 @@ class Sampled(DirichletEstimator):
     @property
     def left_out_(self) -> LeftOut:
         """Seeds left out, enough to judge by; see `isotherm.trust.leave_one_out`."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if self._sample is None:
             session = self.session()
             self._sample = self._sampled(session, self.solution_, self.seeds_.codes)
@@ -143,7 +148,7 @@ class Sampled(DirichletEstimator):
         """The warmest class of some free nodes; of all of them if it seems to be one class."""
         free = np.flatnonzero(self.problem_.is_free)
         for most in LOOKED_AT:
-            warmest = self.temperatures_[free[:most]].argmax(axis=1)
+            warmest: NDArray[np.intp] = self.temperatures_[free[:most]].argmax(axis=1)
             if (warmest != warmest[:1]).any():
                 break
         return warmest

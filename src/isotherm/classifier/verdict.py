@@ -128,7 +128,7 @@ def _rule(
     shares: NDArray[np.float64] | None,
 ) -> tuple[Means, _Rule]:
     means, mean_errors = mean_temperatures(T, certificate, seed_codes, shares)
-    shift, scale = shift_and_scale(means, decision)
+    shift, scale = (np.asarray(each, np.float64) for each in shift_and_scale(means, decision))
     errors = score_errors(means, mean_errors, decision)
     mean_error = float(np.maximum(mean_errors.all, mean_errors.free).max())
     return means, _Rule(certificate, shift, scale, errors, mean_error, tol)
@@ -139,8 +139,8 @@ class _Rule:
     """What all nodes are judged by."""
 
     certificate: Certificate
-    shift: NDArray[np.floating]
-    scale: NDArray[np.floating]
+    shift: NDArray[np.float64]
+    scale: NDArray[np.float64]
     errors: ScoreErrors
     mean_error: float
     tol: float
@@ -243,7 +243,10 @@ def mean_temperatures(
     rounding = n * UNIT_ROUNDOFF
     exact = np.minimum(nodes * certificate.columns, certificate.spans)
     mean_errors = exact * (1 + 2 * rounding) + rounding * means
-    return Means(*means, shares), Means(*mean_errors, rounding * shares)
+    return (
+        Means(means[0], means[1], shares),
+        Means(mean_errors[0], mean_errors[1], rounding * shares),
+    )
 
 
 def sum_up(
