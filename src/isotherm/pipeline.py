@@ -142,8 +142,9 @@ def read(job: Job, stages: Stages) -> Inputs:
         labels, labels_read = load_labels(
             job.labels, graph, columns, job.label_options, strict=job.strict, hashed=hashed
         )
-    logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
-    logger.info("read %d labels from %s", len(labels), labels_read.name)
+    if logger.isEnabledFor(logging.INFO):  # edges are counted only where somebody asks
+        logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
+        logger.info("read %d labels from %s", len(labels), labels_read.name)
     for sentence in (*edges.remarks(), *labels_read.remarks()):
         _warn(sentence)
     by_node = labels_read.weights if isinstance(confidence, str) else confidence

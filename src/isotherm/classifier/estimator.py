@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from isotherm.engines import choose_engine
 from isotherm.errors import GraphError, ParameterError
@@ -180,7 +180,7 @@ class DirichletEstimator:
         n_nodes = len(self.temperatures_)
         if isinstance(rows, Mapping):
             rows = self._weights_of(rows)
-        if not sparse.issparse(rows):
+        if not scipy.sparse.issparse(rows):
             rows = np.asarray(rows)
         if rows.ndim != 2 or rows.shape[1] != n_nodes:
             raise GraphError(
@@ -201,7 +201,9 @@ class DirichletEstimator:
             extended[total == 0] = 0.0
         return np.asarray(extended, dtype=np.float64)
 
-    def _weights_of(self, new: Mapping[Hashable, Mapping[Hashable, float]]) -> sparse.csr_array:
+    def _weights_of(
+        self, new: Mapping[Hashable, Mapping[Hashable, float]]
+    ) -> scipy.sparse.csr_array:
         """The rows of new nodes given by the ids of their neighbours, in the order given."""
         ends = [node for neighbours in new.values() for node in neighbours]
         weights = [weight for neighbours in new.values() for weight in neighbours.values()]
@@ -211,7 +213,9 @@ class DirichletEstimator:
             numbers = np.array(weights, dtype=np.float64)
         except (TypeError, ValueError):
             raise GraphError("the weights of a new node must be numbers") from None
-        return sparse.csr_array((numbers, (own, found)), shape=(len(new), len(self.temperatures_)))
+        return scipy.sparse.csr_array(
+            (numbers, (own, found)), shape=(len(new), len(self.temperatures_))
+        )
 
 
 def check_is_fitted(estimator: DirichletEstimator) -> None:
