@@ -124,12 +124,15 @@ def number_classes(given: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArra
         classes, numbers[known] = np.unique(given[known], return_inverse=True)
         return numbers, classes
     labels = given.tolist()
-    known = np.flatnonzero([not _is_unknown(label) for label in labels])
+    if set(map(type, labels)) == {str}:
+        found, numbers = number_objects(labels)
+        return numbers, list_to_column(found).astype(str)
+    places = [place for place, label in enumerate(labels) if not _is_unknown(label)]
     numbers = np.full(len(labels), UNKNOWN, dtype=np.intp)
     # True is not 1: a key tells them apart.
-    keys = [(_is_bool(label), label) for label in labels if not _is_unknown(label)]
+    keys = [(_is_bool(labels[place]), labels[place]) for place in places]
     try:
-        found, numbers[known] = number_objects(keys, by=lambda key: key[1])
+        found, numbers[places] = number_objects(keys, by=lambda key: key[1])
     except TypeError as error:
         raise LabelError(f"labels must be hashable: {error}") from None
     classes = list_to_column([label for _, label in found])

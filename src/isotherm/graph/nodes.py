@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.errors import GraphError, UnknownNode
+from isotherm.graph.texts import find_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -99,20 +100,14 @@ class NodeIndex:
             numbers = column.astype(np.intp, copy=False)
             return np.where((numbers >= 0) & (numbers < len(self)), numbers, -1)
         if self.texts is not None and all(type(node) is str for node in column.tolist()):
-            return self._find_texts(column)
+            import pyarrow as pa
+
+            return find_texts(pa.array(column.tolist(), self.texts.type), self.texts)
         position_of = self._position_of
         try:
             return np.fromiter((position_of.get(i, -1) for i in column.tolist()), np.intp)
         except TypeError as error:
             raise UnknownNode(f"node ids must be hashable: {error}") from None
-
-    def _find_texts(self, column: NDArray[np.generic]) -> NDArray[np.intp]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        wanted = pa.array(column.tolist(), pa.large_string())
-        found = pc.fill_null(pc.index_in(wanted, value_set=self.texts), -1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.intp)
 
     def numbers(self, columns: Sequence[NDArray[np.generic]]) -> bool:
         """Whether the ids are 0 … n − 1 and all in these columns are among them."""
