@@ -121,7 +121,8 @@ def number_classes(given: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArra
             is_known &= given == given  # not NaN
         known = np.flatnonzero(is_known)
         numbers = np.full(len(given), UNKNOWN, dtype=np.intp)
-        classes, numbers[known] = np.unique(given[known], return_inverse=True)
+        classes = np.unique(given[known])
+        numbers[known] = classes.searchsorted(given[known])
         return numbers, classes
     labels = given.tolist()
     if set(map(type, labels)) == {str}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def _rule(
     shares: NDArray[np.float64] | None,
 ) -> tuple[Means, _Rule]:
     means, mean_errors = mean_temperatures(T, certificate, seed_codes, shares)
-    shift, scale = (np.asarray(each, np.float64) for each in shift_and_scale(means, decision))
+    shift, scale = shift_and_scale(means, decision)
     errors = score_errors(means, mean_errors, decision)
     mean_error = float(np.maximum(mean_errors.all, mean_errors.free).max())
     return means, _Rule(certificate, shift, scale, errors, mean_error, tol)
@@ -139,8 +139,8 @@ class _Rule:
     """What all nodes are judged by."""
 
     certificate: Certificate
-    shift: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    shift: NDArray[Any]
+    scale: NDArray[Any]
     errors: ScoreErrors
     mean_error: float
     tol: float

@@ -65,7 +65,7 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array:
             f"weights must be real numbers, not of type {matrix.dtype} (an edge list goes to "
             "Graph.from_edges(source, target))"
         )
-    if matrix.dtype in (np.float16, np.longdouble):  # SciPy has no sparse matrices of these
+    if matrix.dtype.char in "eg":  # half and long double: SciPy has no sparse matrices of these
         matrix = matrix.astype(np.float64)
     return scipy.sparse.csr_array(matrix)
 
