@@ -121,17 +121,18 @@ def number_classes(given: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArra
             is_known &= given == given  # not NaN
         known = np.flatnonzero(is_known)
         numbers = np.full(len(given), UNKNOWN, dtype=np.intp)
-        classes = np.unique(given[known])
-        numbers[known] = classes.searchsorted(given[known])
+        labels = given[known]
+        classes = _different(labels)
+        numbers[known] = classes.searchsorted(labels)
         return numbers, classes
-    labels = given.tolist()
-    if set(map(type, labels)) == {str}:
-        found, numbers = number_objects(labels)
+    items = given.tolist()
+    if set(map(type, items)) == {str}:
+        found, numbers = number_objects(items)
         return numbers, list_to_column(found).astype(str)
-    places = [place for place, label in enumerate(labels) if not _is_unknown(label)]
-    numbers = np.full(len(labels), UNKNOWN, dtype=np.intp)
+    places = [place for place, label in enumerate(items) if not _is_unknown(label)]
+    numbers = np.full(len(items), UNKNOWN, dtype=np.intp)
     # True is not 1: a key tells them apart.
-    keys = [(_is_bool(labels[place]), labels[place]) for place in places]
+    keys = [(_is_bool(items[place]), items[place]) for place in places]
     try:
         found, numbers[places] = number_objects(keys, by=lambda key: key[1])
     except TypeError as error:
@@ -140,6 +141,18 @@ def number_classes(given: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArra
     if found and all(type(label) is str for label in classes):
         classes = classes.astype(str)
     return numbers, classes
+
+
+def _different(labels: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The different ones, sorted.
+
+    As `np.unique` has them; but that of NumPy 2.4 aborts a process that ends while a thread is
+    in it.
+    """
+    ordered = np.sort(labels)
+    is_first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
 
 
 def _is_bool(label: object) -> bool:
