@@ -19,6 +19,8 @@ CLAIMS = [
     "factor_beats_plain_steps",
     "auto_is_never_quadratic",
     "a_fit_is_mostly_solving",
+    "a_fit_costs_little_more_than_its_steps",
+    "a_small_job_is_done_at_once",
     "a_refit_starts_warm",
     "an_update_costs_one_column",
     "memory_stays_within_six_arrays",

@@ -20,6 +20,7 @@ ORDER = [
     "compiled",
     "environment",
     "files",
+    "text_data",
     "table_writers",
     "graph",
     "labels",

@@ -45,6 +45,23 @@ def test_a_file_and_nothing_on_the_way(here):
     assert {row["certified"] for row in rows.values()} == {"true"}
 
 
+def test_no_library_is_loaded_that_takes_longer_than_a_small_job(here):
+    code = (
+        "import os, sys; from isotherm.__main__ import main;"
+        "os._exit = lambda code: print(code, *sys.modules); main()"
+    )
+    files = ("edges.csv", "labels.csv", "-o", "out.csv")
+    run = subprocess.run(
+        [sys.executable, "-c", code, "classify", *files],
+        cwd=here.folder, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    code, *loaded = run.stdout.split()
+    assert code == "0"
+    heavy = {"sklearn", "pandas", "polars", "matplotlib", "networkx", "jinja2"}
+    assert not heavy & set(loaded)
+    assert not {"scipy.optimize", "scipy.stats", "scipy.special", "scipy.spatial"} & set(loaded)
+
+
 def test_standard_input_and_output(here):
     edges = (here.folder / "edges.csv").read_text()
     result = here("classify", "-", "labels.csv", "-o", "-", stdin=edges)

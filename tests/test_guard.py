@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from isotherm import BlockModel, DirichletClassifier, Graph, IsothermWarning
-from isotherm.trust.few_labels import collapsed, lonely, no_better_than_chance
+from isotherm.trust.few_labels import (
+    can_be_told_from_chance,
+    collapsed,
+    lonely,
+    no_better_than_chance,
+)
 
 
 def doubts_of(graph, labels, decision="centered", **how):
@@ -54,6 +59,26 @@ def test_labels_that_the_graph_does_not_know_are_told(blocks):
     said = doubts_of(graph, labels)
     assert "no more than by chance" in said
     assert "of 30 seeds" in said
+
+
+def test_seeds_too_few_to_tell_chance_are_not_left_out(blocks, monkeypatch):
+    from isotherm.classifier import sampled
+
+    def fail(*_, **__):
+        raise AssertionError("seeds were left out")
+
+    monkeypatch.setattr(sampled, "leave_sample_out", fail)
+    graph, truth = blocks
+    assert doubts_of(graph, {node: truth[node] for node in (0, 1, 2, 3, 100, 101, 102, 103)}) == ""
+    with pytest.raises(AssertionError, match="left out"):
+        doubts_of(graph, {node: truth[node] for node in (*range(5), *range(100, 105))})
+
+
+def test_chance_is_told_from_ten_seeds_that_share_one_of_several_classes():
+    assert can_be_told_from_chance(np.repeat([0, 1], 5))
+    assert not can_be_told_from_chance(np.repeat([0, 1], [5, 4]))
+    assert not can_be_told_from_chance(np.repeat([0, 1], [12, 1]))  # the other cannot be found
+    assert not can_be_told_from_chance(np.arange(12))
 
 
 def test_one_class_is_no_reason_for_doubt():

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isotherm import DirichletClassifier, Graph
 from isotherm.decision import DECISIONS
+from isotherm.trust import freed
 from oracle import random_graph, random_seeds
 
 
@@ -41,6 +42,18 @@ def test_across_weak_links_a_seed_left_out_is_what_fitting_again_makes_of_it(wei
         assert error <= found.error_bound[row] + again.solution_.error_bound[at]
         if found.certified[row] and again.certified_[at]:
             assert found.labels[row] == again.labels_[at]
+
+
+@pytest.mark.parametrize("room", [1, 60])
+def test_seeds_freed_some_at_a_time_are_as_freed_at_once(rng, monkeypatch, room):
+    graph = random_graph(rng, 60, degree=5)
+    labels = random_seeds(rng, graph, 12, 3)
+    sure = np.where(np.arange(60) % 2, 1.0, 0.7)
+    whole = DirichletClassifier(leak=0.05).fit(graph, labels, sure).leave_one_out()
+    monkeypatch.setattr(freed, "ROOM", room)
+    parts = DirichletClassifier(leak=0.05).fit(graph, labels, sure).leave_one_out()
+    assert np.array_equal(parts.temperatures, whole.temperatures)
+    assert np.array_equal(parts.error_bound, whole.error_bound)
 
 
 @pytest.mark.parametrize("decision", DECISIONS)

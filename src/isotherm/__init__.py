@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from isotherm.block_model import BlockModel as BlockModel
-    from isotherm.classifier import DirichletClassifier as DirichletClassifier
-    from isotherm.classifier import DirichletRegressor as DirichletRegressor
-    from isotherm.classifier import MultiLabelDirichletClassifier as MultiLabelDirichletClassifier
+    from isotherm.classifier.classify import DirichletClassifier as DirichletClassifier
+    from isotherm.classifier.multilabel import (
+        MultiLabelDirichletClassifier as MultiLabelDirichletClassifier,
+    )
+    from isotherm.classifier.regress import DirichletRegressor as DirichletRegressor
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
     from isotherm.engines.native import NativeEngine as NativeEngine
@@ -51,9 +53,9 @@ _HOME = {
     "ConjugateGradient": "solvers",
     "DatasetError": "errors",
     "Direct": "solvers",
-    "DirichletClassifier": "classifier",
+    "DirichletClassifier": "classifier.classify",
     "DirichletProblem": "dirichlet",
-    "DirichletRegressor": "classifier",
+    "DirichletRegressor": "classifier.regress",
     "Elimination": "solvers",
     "Explanation": "trust.explain",
     "FileError": "errors",
@@ -63,7 +65,7 @@ _HOME = {
     "IsothermWarning": "errors",
     "LabelError": "errors",
     "LeaveOneOut": "trust.scoring",
-    "MultiLabelDirichletClassifier": "classifier",
+    "MultiLabelDirichletClassifier": "classifier.multilabel",
     "NativeEngine": "engines.native",
     "NotConverged": "solvers",
     "NotEnoughMemory": "errors",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def main() -> None:
             stream, "reconfigure"
         ):  # a letter that the terminal does not have is written out
             stream.reconfigure(errors="backslashreplace")
+    sys.meta_path.insert(0, _Without("pandas"))  # pyarrow loads it, and nothing here needs it
     try:
         code = _loaded()()
     except KeyboardInterrupt:  # while the program itself is loaded
@@ -40,6 +42,17 @@ def main() -> None:
         except (OSError, ValueError):
             code = code or FAILED
     os._exit(code)
+
+
+class _Without(MetaPathFinder):
+    """A library that counts as not installed."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == self._library:
+            raise ModuleNotFoundError(f"the command line does without {name}", name=name)
 
 
 def _loaded() -> Callable[[], int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,8 +57,9 @@ def n_threads(threads: int | None = None) -> int:
     return max(1, min(found, _quota()))
 
 
+@cache
 def _quota() -> int:
-    """Processors that a container's quota amounts to; many if there is none."""
+    """Processors that a container's quota amounts to, read once; many if there is none."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
         return -(-int(quota) // int(period))

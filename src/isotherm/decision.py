@@ -165,18 +165,17 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
         ``mean_errors`` bounds the error of each of the ``means``.
     decision : str
     """
-    rule = choose_decision(decision)
-    shift, scale = rule(means)
     # Shift and scale are farthest off at the ends of what the means may be. They are monotone
     # but for √(m (1 − m)), whose top at 1/2 is no farther off than the end beyond it.
-    extremes = [rule(_within(means, mean_errors, sign)) for sign in (-1, +1)]
-    shift_error = np.max([np.abs(s - shift) for s, _ in extremes], axis=0)
-    scale_error = np.max([np.abs(s - scale) for _, s in extremes], axis=0)
-    least = np.min([s for _, s in extremes], axis=0)
+    rule, (low, high) = choose_decision(decision), _ends(means, mean_errors)
+    (shift, scale), (low_shift, low_scale), (high_shift, high_scale) = map(rule, (means, low, high))
+    shift_error = np.maximum(np.abs(low_shift - shift), np.abs(high_shift - shift))
+    scale_error = np.maximum(np.abs(low_scale - scale), np.abs(high_scale - scale))
+    least = np.minimum(low_scale, high_scale)
 
     # s − s* = [(T − T*) − (shift − shift*) + s (scale* − scale)] / scale*
     unscaled = (scale == 0) & (scale_error == 0)
-    divisor = np.where(unscaled, 1.0, np.where(least > 0, least, 1.0))
+    divisor = np.where(least > 0, least, 1.0)
     offset = np.where(unscaled | (least > 0), shift_error / divisor, np.inf)
     rounding = 16 * UNIT_ROUNDOFF
     return ScoreErrors(
@@ -186,10 +185,16 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
     )
 
 
-def _within(means: Means, errors: Means, sign: int) -> Means:
-    """One end of what the means may be; the share by which one of them is divided at the other."""
-    return Means(
-        np.clip(means.all + sign * errors.all, 0.0, 1.0),
-        np.clip(means.free + sign * errors.free, 0.0, 1.0),
-        means.seed_share - sign * errors.seed_share,
+def _ends(means: Means, errors: Means) -> tuple[Means, Means]:
+    """Both ends of what the means may be; the share that divides one of them at the other end."""
+    low = Means(
+        np.maximum(means.all - errors.all, 0.0),
+        np.maximum(means.free - errors.free, 0.0),
+        means.seed_share + errors.seed_share,
     )
+    high = Means(
+        np.minimum(means.all + errors.all, 1.0),
+        np.minimum(means.free + errors.free, 1.0),
+        means.seed_share - errors.seed_share,
+    )
+    return low, high

@@ -14,7 +14,7 @@ from isotherm.read.options import TextOptions
 from isotherm.write import STANDARD_OUTPUT, output_of
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
     from isotherm.read.report import ReadReport
 
@@ -112,7 +112,7 @@ class Run:
 
     Attributes
     ----------
-    classifier : DirichletClassifier
+    classifier : HeatClassifier
         Fitted.
     graph : Graph
     edges, labels : ReadReport
@@ -131,7 +131,7 @@ class Run:
         Program or library → its version.
     """
 
-    classifier: DirichletClassifier
+    classifier: HeatClassifier
     graph: Graph
     edges: ReadReport
     labels: ReadReport

@@ -48,11 +48,15 @@ def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[
     >>> codes.tolist(), classes.tolist()
     ([1, -1, -1, 0], ['cold', 'warm'])
     """
-    positions, given = locate(labels, graph)
+    by_node = as_mapping(labels, graph)
+    positions = None if by_node is None else graph.positions(by_node[0])
+    given = _one_per_node(labels, graph) if by_node is None else by_node[1]
     numbers, classes = number_classes(given)
-    known = np.flatnonzero(numbers != UNKNOWN)
-    if len(known) == 0:
+    if len(classes) == 0:
         raise LabelError("no seed: every label is unknown (-1, None or NaN)")
+    if positions is None:
+        return numbers, classes
+    known = np.flatnonzero(numbers != UNKNOWN)
     seeds, numbers = positions[known], numbers[known]
     codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
     codes[seeds] = numbers
@@ -69,6 +73,11 @@ def locate(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.gene
     if by_node is not None:
         nodes, given = by_node
         return graph.positions(nodes), given
+    return np.arange(graph.n_nodes), _one_per_node(labels, graph)
+
+
+def _one_per_node(labels: Any, graph: Graph) -> NDArray[np.generic]:
+    """What a plain array says of the nodes, in their order."""
     try:
         given = as_column(labels, "labels")
     except GraphError as error:
@@ -78,7 +87,7 @@ def locate(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.gene
             f"{len(given)} labels for a graph of {graph.n_nodes} nodes; give one per node "
             "(-1, None or NaN where unknown) or a mapping {node: label}"
         )
-    return np.arange(graph.n_nodes), given
+    return given
 
 
 def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[np.generic], NDArray[np.generic]] | None:
@@ -107,26 +116,43 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[np.generic], NDArray[
 def number_classes(given: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
     """Number the labels found; unknown ones get −1."""
     if given.dtype.kind in "iufUSbmM":
-        is_known = given == given  # not NaN, not NaT
-        if given.dtype.kind in "iuf":
-            is_known &= given != UNKNOWN
+        is_known = given != UNKNOWN if given.dtype.kind in "iuf" else given == given  # not NaT
+        if given.dtype.kind == "f":
+            is_known &= given == given  # not NaN
         known = np.flatnonzero(is_known)
         numbers = np.full(len(given), UNKNOWN, dtype=np.intp)
-        classes, numbers[known] = np.unique(given[known], return_inverse=True)
+        labels = given[known]
+        classes = _different(labels)
+        numbers[known] = classes.searchsorted(labels)
         return numbers, classes
-    labels = given.tolist()
-    known = np.flatnonzero([not _is_unknown(label) for label in labels])
-    numbers = np.full(len(labels), UNKNOWN, dtype=np.intp)
+    items = given.tolist()
+    if set(map(type, items)) == {str}:
+        found, numbers = number_objects(items)
+        return numbers, list_to_column(found).astype(str)
+    places = [place for place, label in enumerate(items) if not _is_unknown(label)]
+    numbers = np.full(len(items), UNKNOWN, dtype=np.intp)
     # True is not 1: a key tells them apart.
-    keys = [(_is_bool(label), label) for label in labels if not _is_unknown(label)]
+    keys = [(_is_bool(items[place]), items[place]) for place in places]
     try:
-        found, numbers[known] = number_objects(keys, by=lambda key: key[1])
+        found, numbers[places] = number_objects(keys, by=lambda key: key[1])
     except TypeError as error:
         raise LabelError(f"labels must be hashable: {error}") from None
     classes = list_to_column([label for _, label in found])
     if found and all(type(label) is str for label in classes):
         classes = classes.astype(str)
     return numbers, classes
+
+
+def _different(labels: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The different ones, sorted.
+
+    As `np.unique` has them; but that of NumPy 2.4 aborts a process that ends while a thread is
+    in it.
+    """
+    ordered = np.sort(labels)
+    is_first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
 
 
 def _is_bool(label: object) -> bool:

@@ -7,6 +7,7 @@ import time
 import warnings
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
     from isotherm.read.report import ReadReport
     from isotherm.solvers.options import Progress as Steps
@@ -115,9 +116,9 @@ def label(job: Job, stages: Stages) -> Run:
     clock = _Clock({})
     with clock("reading"):
         inputs = read(job, stages)
-    from isotherm.classifier import DirichletClassifier  # slow to load, and not needed so far
+    from isotherm.classifier.algorithm import HeatClassifier  # not needed so far
 
-    run = fit(DirichletClassifier(**job.model), inputs, stages, command=job.command)
+    run = fit(HeatClassifier(**job.model), inputs, stages, command=job.command)
     more = {} if job.confidence is None else {"confidence": str(job.confidence)}
     return replace(run, seconds=clock.seconds | run.seconds, options=run.options | more)
 
@@ -141,17 +142,16 @@ def read(job: Job, stages: Stages) -> Inputs:
         labels, labels_read = load_labels(
             job.labels, graph, columns, job.label_options, strict=job.strict, hashed=hashed
         )
-    logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
-    logger.info("read %d labels from %s", len(labels), labels_read.name)
+    if logger.isEnabledFor(logging.INFO):  # edges are counted only where somebody asks
+        logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
+        logger.info("read %d labels from %s", len(labels), labels_read.name)
     for sentence in (*edges.remarks(), *labels_read.remarks()):
         _warn(sentence)
     by_node = labels_read.weights if isinstance(confidence, str) else confidence
     return Inputs(graph, labels, by_node, edges, labels_read)
 
 
-def fit(
-    classifier: DirichletClassifier, inputs: Inputs, stages: Stages, *, command: str = ""
-) -> Run:
+def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: str = "") -> Run:
     """Label all nodes."""
     if len(set(inputs.labels.values())) == 1:
         only = next(iter(inputs.labels.values()))
@@ -168,14 +168,17 @@ def fit(
         inputs.graph,
         inputs.edges_read,
         read,
-        options={name: str(value) for name, value in classifier.get_params().items()},
+        options={
+            name: str(getattr(classifier, name))
+            for name in sorted(signature(type(classifier)).parameters)
+        },
         command=command,
         seconds=clock.seconds,
         converged=classifier.solution_.converged,
     )
 
 
-def calibrate(classifier: DirichletClassifier) -> None:
+def calibrate(classifier: HeatClassifier) -> None:
     """Find how scores become probabilities, which the classifier then keeps.
 
     It leaves seeds out, which takes its time: a stage of its own, not a part of the writing.

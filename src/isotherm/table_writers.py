@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from isotherm.spreadsheet import FORMULA, NUMBER
+from isotherm.text_data import may_have
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,6 +88,8 @@ def _cells(column: pa.Array, delimiter: str) -> pa.Array:
     """Cells of a table in text: in quotation marks where they need them, empty where absent."""
     cells = pc.fill_null(pc.cast(column, pa.large_string()), "")
     if not _is_text(column):
+        return cells
+    if not may_have(cells, f'"\r\n{delimiter} \t\f'):
         return cells
     special = pc.match_substring_regex(cells, f'["\r\n{delimiter}]|^\\s|\\s$')
     if not pc.any(special).as_py():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
 
     Progress = Callable[[int, int], None]
 
@@ -33,7 +33,7 @@ STANDARD_OUTPUT = ("-", "/dev/stdout")
 
 
 def write_predictions(
-    classifier: DirichletClassifier,
+    classifier: HeatClassifier,
     path: str | os.PathLike[str],
     *,
     temperatures: bool = False,
@@ -133,7 +133,7 @@ class _Shown:
 
 
 def _batches(
-    classifier: DirichletClassifier, *, temperatures: bool, progress: Progress | None
+    classifier: HeatClassifier, *, temperatures: bool, progress: Progress | None
 ) -> Iterator[pa.RecordBatch]:
     """All rows, some at a time."""
     import pyarrow as pa

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS
+from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, check_is_fitted
 from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
 from isotherm.labels import UNKNOWN, decode_labels
@@ -26,7 +25,7 @@ class Answering(Trusted):
     @property
     def labels_(self) -> NDArray[np.generic]:
         """Labels of all nodes, shape (n,)."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if self._labels is None:
             self._labels = decode_labels(self._codes, self.classes_)
         return self._labels
@@ -34,13 +33,13 @@ class Answering(Trusted):
     @property
     def scores_(self) -> NDArray[np.float64]:
         """Scores of the classes at each node, shape (n, K)."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         return np.asarray(scores(self.temperatures_, self._means, self._decision))
 
     @property
     def status_(self) -> NDArray[np.str_]:
         """What became of each node, shape (n,)."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         return np.array(STATUS)[self._status]
 
     def predict(self, rows: Any = None) -> NDArray[np.generic]:
@@ -61,7 +60,7 @@ class Answering(Trusted):
         >>> clf.predict({"new": {"a": 1.0, "b": 3.0}, "other": {"d": 1.0}}).tolist()
         ['left', 'right']
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if rows is None:
             return self.labels_.copy()
         return decode_labels(winners(self._new_scores(rows)), self.classes_)
@@ -80,7 +79,7 @@ class Answering(Trusted):
         rows : matrix or mapping, optional
             See `predict`.
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if rows is None:
             return self.some_probabilities(slice(0, len(self.temperatures_)))
         S = self._new_scores(rows)

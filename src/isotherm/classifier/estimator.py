@@ -10,10 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+import scipy
 
 from isotherm.engines import choose_engine
 from isotherm.errors import GraphError, ParameterError
@@ -41,7 +38,7 @@ SEED, PREDICTED, TIE, NO_HEAT = "seed", "predicted", "tie", "unreached"  # value
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
 
 
-class DirichletEstimator(BaseEstimator):
+class DirichletEstimator:
     """Base of the estimators, which have these parameters in common."""
 
     tol: float
@@ -59,27 +56,19 @@ class DirichletEstimator(BaseEstimator):
     _nodes: NodeIndex
     _fitted_with: tuple[float, str]  # leak and rule for unreached nodes; parameters may change
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # What is fitted is a matrix of weights between samples: cross-validation must cut
-        # both its rows and its columns.
-        tags.input_tags.pairwise = True
-        tags.input_tags.sparse = True
-        return tags
-
     @property
     def names_(self) -> NDArray[np.generic]:
         """Node ids, shape (n,)."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         return self._nodes.ids
 
     def node_texts(self) -> Any:
         """Node ids, written out, as an Arrow array of texts."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         return self._nodes.as_texts()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_session": None}  # prepared again when needed
+        return {**vars(self), "_session": None}  # prepared again when needed
 
     def _prepare(self, problem: DirichletProblem) -> Session:
         """Make a problem ready on the engine asked for."""
@@ -90,7 +79,7 @@ class DirichletEstimator(BaseEstimator):
 
     def session(self) -> Session:
         """The problem of the fit, made ready for further solves; see `isotherm.engines.engine`."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if self._session is not None and self._session.is_busy:
             return self._prepare(self.problem_)  # another thread has asked, too
         if self._session is None:
@@ -113,7 +102,11 @@ class DirichletEstimator(BaseEstimator):
     def _tell(self, solution: Solution) -> None:
         """Say how a solve has ended."""
         if not solution.converged:
+            from sklearn.exceptions import ConvergenceWarning  # slow to load, and seldom needed
+
             warnings.warn(solution.shortfall, ConvergenceWarning, stacklevel=depth_of_caller())
+            return
+        if not logger.isEnabledFor(logging.INFO):
             return
         logger.info(
             "solved by %s on %s in %d %s: temperatures are proven to %.1e",
@@ -187,7 +180,7 @@ class DirichletEstimator(BaseEstimator):
         n_nodes = len(self.temperatures_)
         if isinstance(rows, Mapping):
             rows = self._weights_of(rows)
-        if not sparse.issparse(rows):
+        if not scipy.sparse.issparse(rows):
             rows = np.asarray(rows)
         if rows.ndim != 2 or rows.shape[1] != n_nodes:
             raise GraphError(
@@ -208,7 +201,9 @@ class DirichletEstimator(BaseEstimator):
             extended[total == 0] = 0.0
         return np.asarray(extended, dtype=np.float64)
 
-    def _weights_of(self, new: Mapping[Hashable, Mapping[Hashable, float]]) -> sparse.csr_array:
+    def _weights_of(
+        self, new: Mapping[Hashable, Mapping[Hashable, float]]
+    ) -> scipy.sparse.csr_array:
         """The rows of new nodes given by the ids of their neighbours, in the order given."""
         ends = [node for neighbours in new.values() for node in neighbours]
         weights = [weight for neighbours in new.values() for weight in neighbours.values()]
@@ -218,7 +213,18 @@ class DirichletEstimator(BaseEstimator):
             numbers = np.array(weights, dtype=np.float64)
         except (TypeError, ValueError):
             raise GraphError("the weights of a new node must be numbers") from None
-        return sparse.csr_array((numbers, (own, found)), shape=(len(new), len(self.temperatures_)))
+        return scipy.sparse.csr_array(
+            (numbers, (own, found)), shape=(len(new), len(self.temperatures_))
+        )
+
+
+def check_is_fitted(estimator: DirichletEstimator) -> None:
+    """Raise scikit-learn's NotFittedError unless there has been a fit."""
+    if not hasattr(estimator, "temperatures_"):
+        from sklearn.exceptions import NotFittedError  # slow to load, and seldom needed
+
+        name = type(estimator).__name__
+        raise NotFittedError(f"this {name} knows nothing yet: call fit first")
 
 
 def depth_of_caller() -> int:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from isotherm.errors import LabelError
 from isotherm.graph.nodes import as_column, is_missing, list_to_column
@@ -46,7 +46,7 @@ def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
     >>> seeds.tolist(), has.astype(int).tolist(), labels.tolist()
     ([0, 3], [[1, 1], [0, 0]], ['warm', 'wet'])
     """
-    is_table = sparse.issparse(labels) or getattr(labels, "ndim", 1) == 2
+    is_table = scipy.sparse.issparse(labels) or getattr(labels, "ndim", 1) == 2
     seeds, has, classes = (_from_indicator if is_table else _from_sets)(labels, graph)
     if len(seeds) == 0:
         raise LabelError("no seed: the labels of every node are unknown")
@@ -57,7 +57,7 @@ def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
 
 def read_indicator(indicator: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which rows are known, and which entries are 1; for rows of 0 and 1, −1 or NaN if unknown."""
-    if sparse.issparse(indicator):
+    if scipy.sparse.issparse(indicator):
         n, n_labels = indicator.shape
         check_room(n, n_labels, n, what="labels")
         indicator = indicator.toarray()

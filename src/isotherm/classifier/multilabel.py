@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin
-from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, DirichletEstimator
+from isotherm.classifier.contract import Estimator
+from isotherm.classifier.estimator import (
+    NO_HEAT,
+    PREDICTED,
+    SEED,
+    DirichletEstimator,
+    check_is_fitted,
+)
 from isotherm.classifier.label_sets import read_indicator, read_label_sets
 from isotherm.classifier.two_classes import (
     as_pair,
@@ -36,7 +42,9 @@ if TYPE_CHECKING:
 PROBABILITY_TOL = 1e-4  # of temperatures that only calibrate
 
 
-class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, DirichletEstimator):
+class MultiLabelDirichletClassifier(
+    DirichletEstimator, MultiOutputMixin, ClassifierMixin, Estimator
+):
     """Give every node of a graph its labels, none or several, from a few nodes whose are known.
 
     One Dirichlet problem per label: seeds that have it are held at 1, seeds that do not at 0. Each
@@ -196,7 +204,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
     @property
     def labels_(self) -> NDArray[np.generic]:
         """Labels of all nodes as tuples, shape (n,); None where no heat reaches."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         names = self.classes_.tolist()
         found = np.empty(len(self.indicator_), dtype=object)
         for i in np.flatnonzero(~self.solution_.unreached).tolist():
@@ -206,7 +214,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
     @property
     def scores_(self) -> NDArray[np.float64]:
         """Score of having each label minus that of not having it, shape (n, L)."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         return leads(self.temperatures_, self._heat, self._means, self._decision)
 
     def predict(self, rows: Any = None) -> NDArray[np.bool_]:
@@ -217,7 +225,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         rows : matrix or mapping, optional
             Weights of m new nodes to the n fitted ones; see `DirichletClassifier.predict`.
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if rows is None:
             return self.indicator_.copy()
         S, heat = self._new_scores(rows)
@@ -237,7 +245,7 @@ class MultiLabelDirichletClassifier(MultiOutputMixin, ClassifierMixin, Dirichlet
         rows : matrix or mapping, optional
             See `predict`.
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         S, heat = (self.scores_, self._heat) if rows is None else self._new_scores(rows)
         if self._calibrations is None:
             self._calibrations = self._calibrate()

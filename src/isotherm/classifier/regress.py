@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, DirichletEstimator
+from isotherm.classifier.contract import Estimator
+from isotherm.classifier.estimator import (
+    NO_HEAT,
+    PREDICTED,
+    SEED,
+    DirichletEstimator,
+    check_is_fitted,
+)
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
 from isotherm.graph import Graph
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
     from isotherm.solvers.options import Progress
 
 
-class DirichletRegressor(RegressorMixin, DirichletEstimator):
+class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
     """Give every node of a graph a value from the few whose values are known.
 
     The values are temperatures held at the seeds; all others are those of the equilibrium.
@@ -120,7 +126,7 @@ class DirichletRegressor(RegressorMixin, DirichletEstimator):
 
     def predict(self, rows: Any = None) -> NDArray[np.floating]:
         """Values of the fitted nodes, or of new ones; see `DirichletClassifier.predict`."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         return self.temperatures_.copy() if rows is None else self._extend(rows)[:, 0]
 
     def fit_predict(self, graph: Any, values: Any) -> NDArray[np.floating]:

@@ -6,9 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import PREDICTED, STATUS, DirichletEstimator, slices
+from isotherm.classifier.estimator import (
+    PREDICTED,
+    STATUS,
+    DirichletEstimator,
+    check_is_fitted,
+    slices,
+)
 from isotherm.decision import DECISIONS, scores
 from isotherm.trust import few_labels
 from isotherm.trust.best_effort import solve_best_effort
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
 GUARDED = (63, 10_000_000)  # seeds, and seeds × entries, up to which a fit leaves them out to look
-LOOKED_AT = 4096  # free nodes, to see whether all may be warmest in one class
+LOOKED_AT = (64, 4096, None)  # free nodes, to see whether all are warmest in one class
 
 
 class Sampled(DirichletEstimator):
@@ -49,7 +54,7 @@ class Sampled(DirichletEstimator):
     @property
     def calibration_(self) -> Calibration:
         """How scores become probabilities."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if self._calibrated is None:
             self._calibrated = calibrated(self.left_out_, self._decision, self._spread())
         return self._calibrated
@@ -57,7 +62,7 @@ class Sampled(DirichletEstimator):
     @property
     def left_out_(self) -> LeftOut:
         """Seeds left out, enough to judge by; see `isotherm.trust.leave_one_out`."""
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         if self._sample is None:
             session = self.session()
             self._sample = self._sampled(session, self.solution_, self.seeds_.codes)
@@ -124,17 +129,13 @@ class Sampled(DirichletEstimator):
         codes, classes = self.seeds_.codes, self.classes_
         if len(classes) < 2:
             return []
-        free = np.flatnonzero(self.problem_.is_free)
-        warmest = self.temperatures_[free[:LOOKED_AT]].argmax(axis=1)
-        if len(warmest) and (warmest == warmest[0]).all():  # then it is worth looking at all
-            warmest = self.temperatures_[free].argmax(axis=1)
         found = [
             few_labels.lonely(codes, classes),
-            few_labels.collapsed(warmest, classes, self._decision),
+            few_labels.collapsed(self._warmest(), classes, self._decision),
         ]
         work = len(codes) * len(self.problem_.graph.rows.ends)
         few = leaving_out and len(codes) <= GUARDED[0] and work <= GUARDED[1]
-        if self._sample is not None or few:
+        if self._sample is not None or (few and few_labels.can_be_told_from_chance(codes)):
             left = self.left_out_
             others = ~left.is_last
             labels = left.labels(self._decision)[others]
@@ -142,3 +143,12 @@ class Sampled(DirichletEstimator):
                 few_labels.no_better_than_chance(left.codes[others], labels, together=left.together)
             )
         return [doubt for doubt in found if doubt is not None]
+
+    def _warmest(self) -> NDArray[np.intp]:
+        """The warmest class of some free nodes; of all of them if it seems to be one class."""
+        free = np.flatnonzero(self.problem_.is_free)
+        for most in LOOKED_AT:
+            warmest: NDArray[np.intp] = self.temperatures_[free[:most]].argmax(axis=1)
+            if (warmest != warmest[:1]).any():
+                break
+        return warmest

@@ -159,17 +159,17 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
     (['cold', 'warm'], [[1.0, 0.0], [0.25, 0.75]])
     """
     nodes, values, classes = _known(labels, graph)
+    seeds = Seeds(nodes, values.argmax(axis=1), values, None, classes)
     given = _confidence(confidence, graph, nodes)
-    order = np.lexsort((nodes, np.zeros(len(nodes)) if given is None else given < 1))
-    nodes, values = nodes[order], values[order]
-    return Seeds(nodes, values.argmax(axis=1), values, None if given is None else given[order],
-                 classes)  # fmt: skip
+    if given is None:
+        return seeds
+    return seeds._replace(confidence=given).only(np.argsort(given < 1, kind="stable"))
 
 
 def _known(
     labels: Any, graph: Graph
 ) -> tuple[NDArray[np.intp], NDArray[np.floating], NDArray[np.generic]]:
-    """Nodes, the distribution over the classes of each, and the classes."""
+    """Nodes, sorted, the distribution over the classes of each, and the classes."""
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] > 1:
         if len(labels) != graph.n_nodes:
             raise LabelError(f"{len(labels)} rows of shares for a graph of {graph.n_nodes} nodes")
@@ -188,6 +188,8 @@ def _known(
 
 def _has_distributions(labels: Any) -> bool:
     """Whether a label is itself a mapping; only where Python objects are there anyhow."""
+    if isinstance(labels, np.ndarray) and labels.dtype != object:
+        return False
     given = labels.values() if isinstance(labels, Mapping) else labels
     of_objects = str(getattr(given, "dtype", "")) == "object"
     listed = isinstance(labels, Mapping | list | tuple)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from isotherm.classifier.estimator import slices
+from isotherm.classifier.estimator import check_is_fitted, slices
 from isotherm.classifier.sampled import Sampled
 from isotherm.errors import LabelError
 from isotherm.labels import decode_labels
@@ -62,7 +61,7 @@ class Trusted(Sampled):
         >>> print(DirichletClassifier().fit(club.graph, known).leave_one_out().accuracy)
         1.000 (0.676 to 1.000)
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         left = self._left_out(max_seeds, random_state)
         return self._judged(left, calibrated(left, self._decision, self._spread()))
 
@@ -75,7 +74,7 @@ class Trusted(Sampled):
         on such a graph a tenth of them is left out together; each then misses the others, too, and
         fares a bit worse.
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         return self._judged(self.left_out_, self.calibration_)
 
     def compare_decisions(self) -> list[Decided]:
@@ -83,7 +82,7 @@ class Trusted(Sampled):
 
         Scores are those of `spot_check`.
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         free = np.flatnonzero(self.problem_.is_free)
         some = free[:: max(1, len(free) // LOOKED_AT)]
         return compared(self.left_out_, self.temperatures_[some], self._means, self._decision)
@@ -135,7 +134,7 @@ class Trusted(Sampled):
         >>> [(seed, round(share, 6)) for seed, _, share in clf.explain("b").seeds]
         [('a', 0.75), ('e', 0.25)]
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         check_count(paths, "paths", least=0)
         session, solution, seeds = self.session(), self.solution_, self.seeds_
         (i,) = self._nodes.positions([node])
@@ -187,7 +186,7 @@ class Trusted(Sampled):
         >>> [(one.node, round(one.reach, 2)) for one in clf.suggest(1)]
         [('d', 3.0)]
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         check_count(k, "k")
         n = len(self.temperatures_)
         is_known = np.zeros(n, dtype=bool)
@@ -232,7 +231,7 @@ class Trusted(Sampled):
         Advice
             True if it is time to stop; its ``reason`` says why in words.
         """
-        check_is_fitted(self, "temperatures_")
+        check_is_fitted(self)
         return advise(
             self.session(),
             self.solution_,

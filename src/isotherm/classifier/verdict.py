@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def _rule(
     means, mean_errors = mean_temperatures(T, certificate, seed_codes, shares)
     shift, scale = shift_and_scale(means, decision)
     errors = score_errors(means, mean_errors, decision)
-    mean_error = float(max(mean_errors.all.max(), mean_errors.free.max()))
+    mean_error = float(np.maximum(mean_errors.all, mean_errors.free).max())
     return means, _Rule(certificate, shift, scale, errors, mean_error, tol)
 
 
@@ -139,8 +139,8 @@ class _Rule:
     """What all nodes are judged by."""
 
     certificate: Certificate
-    shift: NDArray[np.floating]
-    scale: NDArray[np.floating]
+    shift: NDArray[Any]
+    scale: NDArray[Any]
     errors: ScoreErrors
     mean_error: float
     tol: float
@@ -156,10 +156,6 @@ def _judge_all(
             for first in range(0, len(T), ROWS)
         )
     bound, errors, into = rule.certificate, rule.errors, None
-
-    def of_class(numbers: NDArray[np.floating]) -> NDArray[np.float64]:
-        return np.ascontiguousarray(np.broadcast_to(numbers, T.shape[1:]), dtype=np.float64)
-
     if arrays is not None:
         codes, margins, certified, tied = arrays
         into = core.Verdict(
@@ -172,13 +168,13 @@ def _judge_all(
         np.ascontiguousarray(T),
         seeds=seed_codes,
         node=bound.nodes,
-        column=of_class(bound.columns),
-        span=of_class(bound.spans),
-        shift=of_class(rule.shift),
-        scale=of_class(rule.scale),
-        slope=of_class(errors.slope),
-        growth=of_class(errors.growth),
-        offset=of_class(errors.offset),
+        column=bound.columns,
+        span=bound.spans,
+        shift=rule.shift,
+        scale=rule.scale,
+        slope=errors.slope,
+        growth=errors.growth,
+        offset=errors.offset,
         mean_error=rule.mean_error,
         tol=rule.tol,
         into=into,
@@ -242,17 +238,14 @@ def mean_temperatures(
     if shares is None:
         counted = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
         shares = counted / counted.sum()
-    means = sums / np.maximum(counts, 1)[:, np.newaxis]
+    divisors = np.maximum(counts, 1)[:, np.newaxis]
+    means, nodes = sums / divisors, errors[:, np.newaxis] / divisors
     rounding = n * UNIT_ROUNDOFF
-
-    def error(among: int) -> NDArray[np.float64]:
-        node = errors[among] / max(counts[among], 1)
-        exact = np.minimum(node * certificate.columns, certificate.spans)
-        return np.asarray(exact * (1 + 2 * rounding) + rounding * means[among])
-
+    exact = np.minimum(nodes * certificate.columns, certificate.spans)
+    mean_errors = exact * (1 + 2 * rounding) + rounding * means
     return (
         Means(means[0], means[1], shares),
-        Means(error(0), error(1), rounding * shares),
+        Means(mean_errors[0], mean_errors[1], rounding * shares),
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.datasets import Dataset
     from isotherm.job import Run
     from isotherm.pipeline import Stages
@@ -40,14 +40,12 @@ def demo(
     """
     import numpy as np
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.datasets import load_dataset
     from isotherm.pipeline import write_report
 
     path, rng = report or REPORT, np.random.default_rng(seed)
-    model = DirichletClassifier(
-        decision, tol=solver.tol, solver=solver.solver, engine=solver.engine
-    )
+    model = HeatClassifier(decision, tol=solver.tol, solver=solver.solver, engine=solver.engine)
     with messages.stages() as stages:
         with stages.stage("reading the Debian packages"):
             debian = load_dataset("debian")
@@ -60,9 +58,7 @@ def demo(
     end(converged=run.converged)
 
 
-def _label(
-    model: DirichletClassifier, debian: Dataset, given: NDArray[np.bool_], stages: Stages
-) -> Run:
+def _label(model: HeatClassifier, debian: Dataset, given: NDArray[np.bool_], stages: Stages) -> Run:
     """Label all packages from those given."""
     from isotherm.pipeline import Inputs, fit
     from isotherm.read.report import ReadReport

@@ -16,7 +16,7 @@ from isotherm.cli.messages import MessageOptions
 from isotherm.files import written
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.trust.explain import Explanation
 
 
@@ -57,7 +57,7 @@ def explain(
 
 
 def _draw(
-    path: str, why: Explanation, classifier: DirichletClassifier, most: int, *, force: bool
+    path: str, why: Explanation, classifier: HeatClassifier, most: int, *, force: bool
 ) -> None:
     """Write the page of an explanation."""
     from isotherm.report.pages.explanation import Classes, explanation_page

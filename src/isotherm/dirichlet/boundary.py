@@ -50,8 +50,10 @@ class Ties(NamedTuple):
 
 def in_range(graph: Graph, ties: Ties | None) -> tuple[Graph, Ties | None]:
     """Both in units in which weights can be worked with, which changes no temperature."""
+    if graph.rows.weights is None:
+        return graph, ties
     greatest = float(graph.degrees.max())
-    if graph.rows.weights is None or USUAL_DEGREES[0] <= greatest <= USUAL_DEGREES[1]:
+    if USUAL_DEGREES[0] <= greatest <= USUAL_DEGREES[1]:
         return graph, ties
     exponent = -int(np.frexp(greatest)[1])
     scaled = graph.scaled(exponent)
@@ -64,7 +66,7 @@ def in_range(graph: Graph, ties: Ties | None) -> tuple[Graph, Ties | None]:
 
 
 def reached(graph: Graph, boundary: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Nodes with a path to the boundary, and the boundary."""
+    """Nodes with a path to the boundary, and the boundary; as a new array."""
     rows = graph.rows
     if not rows.compiled:
         return np.isin(graph.components, graph.components[boundary])
@@ -95,9 +97,10 @@ def as_values(
         raise LabelError("no seed: at least one node must have a known value")
     if columns.ndim != 2 or len(columns) != n_seeds or columns.shape[1] == 0:
         raise LabelError(f"{n_seeds} boundary nodes but values of shape {np.shape(values)}")
-    if not np.isfinite(columns).all():
+    greatest = np.abs(columns).max(initial=0.0)
+    if not np.isfinite(greatest):
         raise LabelError("boundary values must be finite: a seed's temperature is known")
-    if np.abs(columns).max(initial=0.0) > GREATEST_VALUE:
+    if greatest > GREATEST_VALUE:
         raise LabelError(f"boundary values beyond ±{GREATEST_VALUE:.0e}: scale them down")
     return columns
 
@@ -108,10 +111,10 @@ def merged(
     """Sort the boundary; merge nodes that come twice, unless their values differ."""
     if boundary.dtype.kind not in "iu":
         raise LabelError(f"boundary positions must be whole numbers, not {boundary.dtype}")
-    outside = (boundary < 0) | (boundary >= graph.n_nodes)
-    if outside.any():
-        raise LabelError(f"no node at position {boundary[outside][0]}: there are {graph.n_nodes}")
-    if (np.diff(boundary) > 0).all():
+    if boundary.min(initial=0) < 0 or boundary.max(initial=0) >= graph.n_nodes:
+        outside = boundary[(boundary < 0) | (boundary >= graph.n_nodes)]
+        raise LabelError(f"no node at position {outside[0]}: there are {graph.n_nodes}")
+    if (boundary[1:] > boundary[:-1]).all():
         return boundary, values  # sorted and each but once, as from a list of labels
     nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
     conflict = (values[first][where] != values).any(axis=1)

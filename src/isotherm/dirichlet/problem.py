@@ -90,8 +90,8 @@ class DirichletProblem:
         self.boundary, self.values = merged(
             graph, boundary, as_values(values, len(boundary), none_allowed=some)
         )
-        self.is_unreached = ~reached(graph, self.seeds)
-        self.is_free = ~self.is_unreached
+        self.is_free = reached(graph, self.seeds)
+        self.is_unreached = ~self.is_free
         self.is_free[self.boundary] = False
 
     def with_values(self, values: NDArray[np.floating]) -> DirichletProblem:
@@ -117,9 +117,12 @@ class DirichletProblem:
         return other
 
     def with_leak(self, leak: float) -> DirichletProblem:
-        """The same problem with another leak."""
+        """The same problem with another leak; itself if it has that one."""
+        leak = check_leak(leak)
+        if leak == self.leak:
+            return self
         other = self._without("bounds", "one_hot", "diagonal", "capacities")
-        other.leak = check_leak(leak)
+        other.leak = leak
         return other
 
     def without(self, places: NDArray[np.intp]) -> DirichletProblem:

@@ -127,7 +127,9 @@ class HostSession:
             logger.debug("%s missed tol = %.1e by %.1e", solver.name, tol, one.certificate.bound)
             if one.out_of_digits and problem.n_free > ELIMINATION:
                 break
-        best, solver = min(tried, key=lambda one: (not one[0].met, one[0].certificate.bound))
+        best, solver = tried[-1]
+        if not best.met:
+            best, solver = min(tried, key=lambda one: one[0].certificate.bound)
         missed = "" if best.met else shortfall(best, solver, tol)
         return self._solution(problem, best, solver, started, missed)
 

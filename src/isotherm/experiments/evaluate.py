@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from isotherm.classifier import DirichletClassifier
+from isotherm.classifier.classify import DirichletClassifier
 from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning
 from isotherm.experiments.hold_out import TOL, draw_seeds, macro_f1, scores_of, temperatures_of

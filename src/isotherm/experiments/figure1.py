@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.classifier import DirichletClassifier
+from isotherm.classifier.classify import DirichletClassifier
 from isotherm.datasets import load_dataset
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from isotherm.errors import GraphError
 from isotherm.graph.nodes import NodeIndex, as_column, encode
@@ -55,7 +55,7 @@ class Graph:
         if rows.n_nodes == 0:
             raise GraphError("the graph is empty: it has no nodes")
         self.degrees = rows.sums()
-        if not np.isfinite(self.degrees).all():
+        if rows.weights is not None and not np.isfinite(self.degrees).all():
             node = self.names[np.flatnonzero(~np.isfinite(self.degrees))[0]]
             raise GraphError(f"the weights at node {node!r} add up to infinity: scale them down")
 
@@ -165,7 +165,7 @@ class Graph:
         Graph(n_nodes=5, n_edges=4)
         """
         block = as_weight_matrix(matrix)
-        whole = sparse.block_array([[None, block], [block.T, None]], format="csr")
+        whole = scipy.sparse.block_array([[None, block], [block.T, None]], format="csr")
         whole.sum_duplicates()
         return cls(Rows.of(whole))
 
@@ -230,7 +230,7 @@ class Graph:
         return (len(self.rows.ends) + self.rows.n_loops()) // 2
 
     @cached_property
-    def adjacency(self) -> sparse.csr_array:
+    def adjacency(self) -> scipy.sparse.csr_array:
         """The adjacency matrix A, of shape (n, n)."""
         return self.rows.matrix()
 

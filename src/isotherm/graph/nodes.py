@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.errors import GraphError, UnknownNode
+from isotherm.graph.texts import find_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -99,20 +100,14 @@ class NodeIndex:
             numbers = column.astype(np.intp, copy=False)
             return np.where((numbers >= 0) & (numbers < len(self)), numbers, -1)
         if self.texts is not None and all(type(node) is str for node in column.tolist()):
-            return self._find_texts(column)
+            import pyarrow as pa
+
+            return find_texts(pa.array(column.tolist(), self.texts.type), self.texts)
         position_of = self._position_of
         try:
             return np.fromiter((position_of.get(i, -1) for i in column.tolist()), np.intp)
         except TypeError as error:
             raise UnknownNode(f"node ids must be hashable: {error}") from None
-
-    def _find_texts(self, column: NDArray[np.generic]) -> NDArray[np.intp]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        wanted = pa.array(column.tolist(), pa.large_string())
-        found = pc.fill_null(pc.index_in(wanted, value_set=self.texts), -1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.intp)
 
     def numbers(self, columns: Sequence[NDArray[np.generic]]) -> bool:
         """Whether the ids are 0 … n − 1 and all in these columns are among them."""
@@ -141,8 +136,7 @@ def as_column(values: Any, what: str) -> NDArray[np.generic]:
         raise GraphError(f"{what} must be in some order: a set has none")
     if hasattr(values, "__array__"):
         column = np.asarray(values)
-        kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-        if column.dtype.kind == "f" and "int" in kind:  # whole numbers with gaps
+        if column.dtype.kind == "f" and _are_whole(values):
             items = values.to_pylist() if hasattr(values, "to_pylist") else values.to_list()
             column = list_to_column(items)
     else:
@@ -154,6 +148,12 @@ def as_column(values: Any, what: str) -> NDArray[np.generic]:
     if column.ndim != 1:
         raise GraphError(f"{what} must have one dimension, not {column.ndim}")
     return column
+
+
+def _are_whole(values: Any) -> bool:
+    """Whether a column is one of whole numbers, with gaps if its array is one of floats."""
+    kind = getattr(values, "dtype", getattr(values, "type", ""))
+    return "int" in str(kind).lower()
 
 
 def list_to_column(items: list[Any]) -> NDArray[np.generic]:

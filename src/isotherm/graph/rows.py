@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from isotherm.compiled import MOST_NODES, core, n_threads
-from isotherm.graph.weights import as_csr, canonical, check_weights, symmetric
+from isotherm.graph.weights import canonical, check_weights, symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,12 +51,12 @@ class Rows:
     @cached_property
     def longest(self) -> int:
         """Entries of the longest row."""
-        return int(np.diff(self.start).max(initial=0))
+        return int((self.start[1:] - self.start[:-1]).max(initial=0))
 
     def sums(self) -> NDArray[np.float64]:
         """Sum of each row: the degrees."""
         if self.weights is None:
-            return np.diff(self.start).astype(np.float64)
+            return (self.start[1:] - self.start[:-1]).astype(np.float64)
         if not self.compiled:
             with np.errstate(over="ignore"):
                 return np.asarray(self.matrix() @ np.ones(self.n_nodes))
@@ -85,28 +85,30 @@ class Rows:
         """Number of nodes with a self loop."""
         pattern = (np.ones(len(self.ends), dtype=np.int8), self.ends, self.start)
         return int(
-            np.count_nonzero(sparse.csr_array(pattern, shape=(self.n_nodes,) * 2).diagonal())
+            np.count_nonzero(scipy.sparse.csr_array(pattern, shape=(self.n_nodes,) * 2).diagonal())
         )
 
     def components(self) -> NDArray[np.int32]:
         """The connected component of each node, numbered from 0."""
         if not self.compiled:
-            _, found = sparse.csgraph.connected_components(self.matrix(), directed=False)
+            from scipy.sparse.csgraph import connected_components
+
+            _, found = connected_components(self.matrix(), directed=False)
             return np.asarray(found)
         component = np.empty(self.n_nodes, dtype=np.int32)
         core.components(self.start, self.ends, component, n_threads())
         return component
 
-    def matrix(self) -> sparse.csr_array:
+    def matrix(self) -> scipy.sparse.csr_array:
         """The same as a SciPy matrix of float64, which has room for weights."""
         fits = max(len(self.ends), self.n_nodes) <= INT32_MAX
         dtype = np.int32 if fits else np.int64
         data = np.ones(len(self.ends)) if self.weights is None else self.weights
         parts = (data, self.ends.astype(dtype, copy=False), self.start.astype(dtype, copy=False))
-        return sparse.csr_array(parts, shape=(self.n_nodes,) * 2)
+        return scipy.sparse.csr_array(parts, shape=(self.n_nodes,) * 2)
 
     @classmethod
-    def of(cls, matrix: sparse.csr_array) -> Rows:
+    def of(cls, matrix: scipy.sparse.csr_array) -> Rows:
         """Rows of a canonical symmetric matrix of float64, sharing what arrays it can."""
         ends = matrix.indices
         if matrix.shape[0] <= MOST_NODES:
@@ -142,21 +144,25 @@ def rows_from_edges(
     # the two halves differ.
     data = np.ones(len(source)) if weights is None else weights
     triangle = (np.minimum(source, target), np.maximum(source, target))
-    upper = sparse.coo_array((data, triangle), shape=(n_nodes, n_nodes)).tocsr()
+    upper = scipy.sparse.coo_array((data, triangle), shape=(n_nodes, n_nodes)).tocsr()
     if weights is None:
         upper.data[:] = 1.0
-    return Rows.of((upper + sparse.triu(upper, k=1).T).tocsr())
+    return Rows.of((upper + scipy.sparse.triu(upper, k=1).T).tocsr())
 
 
-def rows_from_matrix(matrix: Any) -> Rows:
+def rows_from_matrix(csr: scipy.sparse.csr_array) -> Rows:
     """Rows of a square matrix: its own where it is symmetric, else of A + Aᵀ (0/1: the union).
+
+    Parameters
+    ----------
+    csr : scipy.sparse.csr_array of shape (n, n)
+        As `as_csr` makes it.
 
     Raises
     ------
     GraphError
         Entries that are not finite non-negative real numbers.
     """
-    csr = as_csr(matrix)
     if core is not None and csr.shape[0] <= MOST_NODES:
         start = csr.indptr.astype(np.int64, copy=False)
         ends = csr.indices.astype(np.int32, copy=False)

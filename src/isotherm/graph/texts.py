@@ -129,6 +129,26 @@ def text_column(values: Any) -> Any:
     return values if is_text and values.null_count == 0 else None
 
 
+def find_texts(wanted: pa.Array, texts: pa.Array) -> NDArray[np.intp]:
+    """The place of each text wanted among others, all different; −1 if it has none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> find_texts(pa.array(["c", "x", "c"]), pa.array(["a", "b", "c", "d"])).tolist()
+    [2, -1, 2]
+    """
+    import pyarrow.compute as pc
+
+    coded = wanted.dictionary_encode()
+    # A table of those wanted: it is the smaller one, as a rule.
+    found = pc.index_in(texts, value_set=coded.dictionary)
+    places = np.full(len(coded.dictionary) + 1, -1, dtype=np.intp)  # the last is that of a gap
+    is_there = found.is_valid().to_numpy(zero_copy_only=False)
+    places[found.drop_null().to_numpy()] = np.flatnonzero(is_there)
+    return np.asarray(places[pc.fill_null(coded.indices, -1).to_numpy()])
+
+
 def text_order(texts: pa.Array) -> NDArray[np.int64]:
     """The positions of texts in increasing order, by code points as Python compares them."""
     import pyarrow.compute as pc

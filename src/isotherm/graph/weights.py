@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from isotherm.errors import GraphError
 from isotherm.graph.nodes import as_column
@@ -48,9 +48,9 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
     return column.astype(np.float64, copy=False)
 
 
-def as_csr(matrix: Any) -> sparse.csr_array:
+def as_csr(matrix: Any) -> scipy.sparse.csr_array:
     """The matrix in CSR form, of numbers; sharing what arrays it can with the input."""
-    if not sparse.issparse(matrix):
+    if not scipy.sparse.issparse(matrix):
         try:
             matrix = np.asarray(matrix)
         except ValueError:
@@ -65,17 +65,17 @@ def as_csr(matrix: Any) -> sparse.csr_array:
             f"weights must be real numbers, not of type {matrix.dtype} (an edge list goes to "
             "Graph.from_edges(source, target))"
         )
-    if matrix.dtype in (np.float16, np.longdouble):  # SciPy has no sparse matrices of these
+    if matrix.dtype.char in "eg":  # half and long double: SciPy has no sparse matrices of these
         matrix = matrix.astype(np.float64)
-    return sparse.csr_array(matrix)
+    return scipy.sparse.csr_array(matrix)
 
 
-def canonical(csr: sparse.csr_array) -> sparse.csr_array:
+def canonical(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """The same of float64, sorted, without duplicates or zeros; checked by `check_weights`."""
     check_weights(csr.data)
     if csr.dtype != np.float64:
         parts = (csr.data.astype(np.float64), csr.indices, csr.indptr)
-        csr = sparse.csr_array(parts, shape=csr.shape)
+        csr = scipy.sparse.csr_array(parts, shape=csr.shape)
     if not csr.has_canonical_format or not csr.data.all():
         csr = csr.copy()
         csr.sum_duplicates()
@@ -83,12 +83,12 @@ def canonical(csr: sparse.csr_array) -> sparse.csr_array:
     return csr
 
 
-def as_weight_matrix(matrix: Any) -> sparse.csr_array:
+def as_weight_matrix(matrix: Any) -> scipy.sparse.csr_array:
     """Canonical CSR of float64, sharing what arrays it can with the input."""
     return canonical(as_csr(matrix))
 
 
-def symmetric(matrix: sparse.csr_array) -> sparse.csr_array:
+def symmetric(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """The matrix itself if symmetric, else A + Aᵀ, else (all entries 0 or 1) their union."""
     mirror = matrix.T.tocsr()
     if (

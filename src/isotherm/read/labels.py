@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from isotherm.errors import LabelError, UnknownNode
+from isotherm.graph.texts import find_texts
 from isotherm.read.similar_ids import advice
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class LabelList:
                     "a label is not known the cell is left empty"
                 )
         texts = graph.nodes.as_texts()
-        is_there = pc.is_in(nodes, value_set=texts)
+        is_there = pa.array(find_texts(nodes, texts) >= 0)
         strangers = nodes.filter(pc.invert(is_there))
         if len(strangers):
             self._note(strangers, texts, report, strict=strict)

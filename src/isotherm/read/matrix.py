@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from isotherm.errors import GraphError
 from isotherm.graph import Graph
 from isotherm.graph.rows import rows_from_matrix
+from isotherm.graph.weights import as_csr
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def graph_of_matrix(matrix: sparse.csr_array, name: str, *, first: int) -> Graph:
     """The graph of a matrix in the file `name`; its nodes are counted from `first` on."""
     try:
-        return named_by_position(Graph(rows_from_matrix(matrix)), first=first)
+        return named_by_position(Graph(rows_from_matrix(as_csr(matrix))), first=first)
     except GraphError as error:
         raise GraphError(f"{name}: {error}") from None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import sparse
+import scipy
 
 from isotherm.errors import FileError, GraphError
 from isotherm.read.layout import WHITE_SPACE, Layout
@@ -38,8 +38,8 @@ def read_graph(source: Source, report: ReadReport) -> Graph:
         report.columns = ("row", "column", "value")[: 2 if header.field == "pattern" else 3]
         matrix = _coordinates(source, header, report)
     if header.symmetry == "symmetric":
-        matrix = matrix + sparse.tril(matrix, k=-1).T + sparse.triu(matrix, k=1).T
-    return graph_of_matrix(sparse.csr_array(matrix), source.name, first=1)
+        matrix = matrix + scipy.sparse.tril(matrix, k=-1).T + scipy.sparse.triu(matrix, k=1).T
+    return graph_of_matrix(scipy.sparse.csr_array(matrix), source.name, first=1)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _Header:
         return cls(layout, field, symmetry, rows, n_entries, at + 1)
 
 
-def _coordinates(source: Source, header: _Header, report: ReadReport) -> sparse.csr_array:
+def _coordinates(source: Source, header: _Header, report: ReadReport) -> scipy.sparse.csr_array:
     """A matrix given by its entries, one per line: row, column and value."""
     layout = Layout(WHITE_SPACE, report.columns, header.n_lines, None, header=False, sample=())
     table = TextTable(source, TextOptions(), layout=layout)
@@ -116,10 +116,10 @@ def _coordinates(source: Source, header: _Header, report: ReadReport) -> sparse.
     n = header.n_nodes
     if len(i) and not (min(i.min(), j.min()) >= 1 and max(i.max(), j.max()) <= n):
         raise GraphError(f"{source.name}: an entry outside a matrix of {n} rows")
-    return sparse.coo_array((values.astype(np.float64), (i - 1, j - 1)), shape=(n, n)).tocsr()
+    return scipy.sparse.coo_array((values.astype(np.float64), (i - 1, j - 1)), shape=(n, n)).tocsr()
 
 
-def _dense(source: Source, header: _Header) -> sparse.csr_array:
+def _dense(source: Source, header: _Header) -> scipy.sparse.csr_array:
     """A matrix given column by column, all values of it."""
     text = source.whole().split(b"\n", header.n_lines)[-1]
     n = header.n_nodes
@@ -131,7 +131,7 @@ def _dense(source: Source, header: _Header) -> sparse.csr_array:
     if len(values) != (n * n if whole else n * (n + 1) // 2):
         raise GraphError(f"{source.name} has {len(values)} values for a matrix of {n} rows")
     if whole:
-        return sparse.csr_array(values.reshape(n, n).T)
+        return scipy.sparse.csr_array(values.reshape(n, n).T)
     lower = np.zeros((n, n))
     lower.T[np.triu_indices(n)] = values
-    return sparse.csr_array(lower)
+    return scipy.sparse.csr_array(lower)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from isotherm.datasets.formats.arrays import read_npz, read_sparse, unpacked_size
 from isotherm.datasets.formats.labelled_graph import LabelledGraph
@@ -29,7 +29,9 @@ def read_graph(source: Source, report: ReadReport) -> Graph:
             n, i, j, weights = read_sparse(data, most=most)
             check_weights(weights)
             shape = (n, n)
-            matrix = sparse.coo_array((weights.astype(np.float64), (i, j)), shape=shape).tocsr()
+            matrix = scipy.sparse.coo_array(
+                (weights.astype(np.float64), (i, j)), shape=shape
+            ).tocsr()
             report.columns = ("row", "column", "value")
             report.n_rows = len(i)
             return graph_of_matrix(matrix, source.name, first=0)

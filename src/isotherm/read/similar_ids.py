@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from isotherm.text_data import may_have
+
 if TYPE_CHECKING:
     from isotherm.graph import Graph
     from isotherm.read.report import ReadReport
 
 SHOWN = 3
 _ODD = r"\s|^[+-]?\d+\.0*$"
+_IN_ODD = " \t\n\f\r."  # one of these is in each
 
 
 def note_similar_ids(graph: Graph, report: ReadReport) -> None:
@@ -35,6 +38,8 @@ def similar_pairs(texts: pa.Array) -> list[tuple[str, str]]:
     >>> similar_pairs(pa.array(["1", "2", "1.0", "a b", "a  b"]))
     [('1.0', '1'), ('a  b', 'a b')]
     """
+    if not may_have(texts, _IN_ODD):
+        return []
     odd = texts.filter(pc.match_substring_regex(texts, _ODD))
     if len(odd) == 0:
         return []

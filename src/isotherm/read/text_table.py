@@ -7,6 +7,8 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from isotherm.errors import FileError
 from isotherm.read.layout import Layout, find_layout
 from isotherm.read.parse import Parser
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from isotherm.read.table import Batch
 
 BLOCK = 1 << 22
+NEW_LINE = ord("\n")
 LONGEST_LINE = 1 << 26
 
 
@@ -94,7 +97,7 @@ class TextTable:
             while left and block:
                 block = block.partition(b"\n")[2]
                 left, number = left - 1, number + 1
-            if not block.strip():
+            if not block or block.isspace():
                 continue
             batch = parser.fast(block)
             if batch is None:
@@ -158,8 +161,9 @@ def whole_lines(source: Source, encoding: str) -> Iterator[tuple[int, bytes]]:
                     "no list with a row per line"
                 )
             continue
-        yield number, rest + block[:cut]
-        number += rest.count(b"\n") + block.count(b"\n", 0, cut)
+        lines = b"".join((rest, memoryview(block)[:cut]))
+        yield number, lines
+        number += int(np.count_nonzero(np.frombuffer(lines, np.uint8) == NEW_LINE))
         rest = block[cut:]
     if rest:
         yield number, rest

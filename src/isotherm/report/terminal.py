@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.estimate import Estimate
@@ -70,7 +70,7 @@ def section_table(truth: Labels, found: Labels, given: Labels, *, width: int) ->
 
 
 def sample_table(
-    classifier: DirichletClassifier, truth: Labels, shown: NDArray[np.intp], *, width: int
+    classifier: HeatClassifier, truth: Labels, shown: NDArray[np.intp], *, width: int
 ) -> Table:
     """Some nodes with their label, the true one and what is known of it; a wrong one has a star."""
     full = width >= MEDIUM
@@ -146,7 +146,7 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
     return [*map(one_line, lines), seconds]
 
 
-def selection_lines(model: DirichletClassifier) -> list[str]:
+def selection_lines(model: HeatClassifier) -> list[str]:
     """What was chosen by leave-one-out, if anything was."""
     found = model.selection_
     if not found.candidates:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from isotherm.errors import ParameterError
+from isotherm.graph.rows import Rows
 from isotherm.solvers.cg import ConjugateGradient
 from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
@@ -128,5 +128,5 @@ def _nearly_a_tree(problem: DirichletProblem) -> bool:
     surplus = (problem.inner.nnz - loops) // 2 - n_free
     if surplus + 1 > most:
         return False
-    pieces, _ = connected_components(problem.inner, directed=False)
+    pieces = int(Rows.of(problem.inner).components().max()) + 1
     return bool(surplus + pieces <= most)

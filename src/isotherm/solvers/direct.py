@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
+import scipy
 
 from isotherm.errors import ParameterError
 from isotherm.solvers.fill import elimination_order
@@ -58,7 +57,7 @@ class Direct:
         if order is None and problem.n_free > FOR_SUPERLU:
             size = problem.n_free + problem.inner.nnz
             order = elimination_order(problem.inner, most_work=WORK_PER_ENTRY * size)
-        matrix = (sparse.diags_array(problem.diagonal) - problem.inner).tocsr()
+        matrix = (scipy.sparse.diags_array(problem.diagonal) - problem.inner).tocsr()
         try:
             factors = Factors(matrix, order)
         except RuntimeError:  # singular in float64: the weights are too far apart
@@ -69,7 +68,9 @@ class Direct:
 class Factors:
     """``M = L U``, its rows and columns in a given order or, without one, in SuperLU's own."""
 
-    def __init__(self, matrix: sparse.csr_array, order: Order | None) -> None:
+    def __init__(self, matrix: scipy.sparse.csr_array, order: Order | None) -> None:
+        from scipy.sparse.linalg import splu  # not needed where conjugate gradients will do
+
         self.nodes = slice(None) if order is None else order.nodes
         how: dict[str, Any] = {"permc_spec": "MMD_AT_PLUS_A"}
         if order is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Order(NamedTuple):
     work: int
 
 
-def elimination_order(matrix: sparse.csr_array, most_work: float = np.inf) -> Order | None:
+def elimination_order(matrix: scipy.sparse.csr_array, most_work: float = np.inf) -> Order | None:
     """An order of elimination for a symmetric matrix, those of few neighbours first.
 
     Nodes go in rounds: in each those that have fewer neighbours than every node around them, ties
@@ -64,7 +64,7 @@ def elimination_order(matrix: sparse.csr_array, most_work: float = np.inf) -> Or
     joined them all.
 
     >>> hub, leaves = np.zeros(4, dtype=int), np.arange(1, 5)
-    >>> star = sparse.coo_array((np.ones(4), (hub, leaves)), shape=(5, 5)).tocsr()
+    >>> star = scipy.sparse.coo_array((np.ones(4), (hub, leaves)), shape=(5, 5)).tocsr()
     >>> order = elimination_order(star + star.T)
     >>> int(order.nodes[-1]), order.entries, order.work
     (0, 9, 4)
@@ -93,17 +93,17 @@ def elimination_order(matrix: sparse.csr_array, most_work: float = np.inf) -> Or
     return Order(np.concatenate([*order, nodes]), entries, work)
 
 
-def _pattern(matrix: sparse.csr_array) -> sparse.csr_array:
+def _pattern(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """Where a matrix has entries off its diagonal."""
     n = matrix.shape[0]
     rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
     off = rows != matrix.indices
-    return sparse.csr_array(
+    return scipy.sparse.csr_array(
         (np.ones(np.count_nonzero(off), dtype=bool), (rows[off], matrix.indices[off])), shape=(n, n)
     )
 
 
-def _going(left: sparse.csr_array, nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _going(left: scipy.sparse.csr_array, nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Which nodes go in this round, as a mask: no two of them neighbours."""
     neighbours = np.diff(left.indptr)
     few = max(2, -(-left.nnz // len(nodes)))  # no more than the mean: hubs go last
@@ -115,7 +115,7 @@ def _going(left: sparse.csr_array, nodes: NDArray[np.intp]) -> NDArray[np.bool_]
     return going
 
 
-def _without(left: sparse.csr_array, going: NDArray[np.bool_]) -> sparse.csr_array:
+def _without(left: scipy.sparse.csr_array, going: NDArray[np.bool_]) -> scipy.sparse.csr_array:
     """What is left when these are eliminated: their neighbours are joined."""
     rest = left[~going]
     ways = rest[:, going]

@@ -113,7 +113,7 @@ def _of_nodes(
     entries, counts = rows.entries(nodes)
     ends, own = rows.ends[entries], np.repeat(np.arange(len(nodes)), counts)
     weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
-    sums = _row_sums(counts)
+    sums = row_sums(counts)
     edges = sums(weights[:, np.newaxis])[:, 0]
     tied, tie = _ties_of(problem, nodes)  # rows here, rows of the ties
     weight, roundings = np.zeros(0), 0.0
@@ -157,7 +157,7 @@ def _of_nodes(
     }
 
 
-def _row_sums(counts: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def row_sums(counts: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """Sums over rows of so many entries each, some of them empty."""
     begin = np.cumsum(counts) - counts
     some = counts > 0

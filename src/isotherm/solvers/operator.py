@@ -6,6 +6,7 @@ product with the adjacency matrix, and nothing needs to be cut out of it or put 
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -133,8 +134,8 @@ def root_measures(problem: DirichletProblem, tol: float) -> bool:
     if not least > 0:  # a tie too weak for float64, and no edge
         return False
     terms = problem.graph.rows.longest + 8
-    rounding = 4 * UNIT_ROUNDOFF * terms * np.sqrt(most / min(least, 1e300))
-    return bool(most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol)
+    rounding = 4 * UNIT_ROUNDOFF * terms * math.sqrt(most / min(least, 1e300))
+    return most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol
 
 
 def gauge(problem: DirichletProblem, tol: float) -> NDArray[np.float64]:

@@ -56,4 +56,5 @@ class SolveOptions:
         if not is_number or not 0 < self.tol < math.inf:
             raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
         object.__setattr__(self, "tol", float(self.tol))
-        n_threads(self.threads)
+        if self.threads is not None:
+            n_threads(self.threads)  # says what is wrong with it

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+
+from isotherm.trust.minimum import minimum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 COMMON = 1.0  # standard deviation of the prior of log a, log c and r
 OWN = 0.3  # and of what is a class's own
 BINS = 15
-ENOUGH = 1e-9  # relative change of the posterior that ends the search
+ENOUGH = 1e-12  # relative change of the posterior that ends the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +108,7 @@ def calibrate(scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float)
         return float(off @ off / 2 - log_P[rows, codes].sum()), gradient + off / deviations
 
     start = np.zeros(3 + 2 * K)
-    options = {"ftol": ENOUGH}
-    theta = (
-        start if m == 0 else minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
-    )
+    theta = start if m == 0 else minimum(loss, start, enough=ENOUGH)
     return Calibration(unit, *_parameters(theta, log_share), n_judged=m)
 
 

@@ -39,6 +39,15 @@ def collapsed(warmest: NDArray[np.intp], classes: NDArray[np.generic], decision:
     return f"{what}: the plain decision would give all of them this label"
 
 
+def can_be_told_from_chance(codes: NDArray[np.intp]) -> bool:
+    """Whether seeds left out can say: enough share their class, one of several, with others."""
+    if len(codes) < FEWEST:
+        return False
+    counts = np.bincount(codes)
+    shared = counts[counts > 1]
+    return len(shared) > 1 and bool(shared.sum() >= FEWEST)
+
+
 def no_better_than_chance(
     truth: NDArray[np.intp], found: NDArray[np.intp], *, together: bool = False
 ) -> str | None:

@@ -29,7 +29,7 @@ from isotherm.labels import UNKNOWN
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers import Warm
 from isotherm.trust.best_effort import solve_best_effort
-from isotherm.trust.free_one import Freed, Responses, free_one, heated_without
+from isotherm.trust.freed import Freed, free_each, heated_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,23 +143,16 @@ def leave_one_out(
     places = np.arange(problem.n_seeds) if some is None else np.asarray(some)
     E = np.nan_to_num(solution.error_bound, nan=0.0, posinf=np.inf)
     T = solution.temperatures
-    alone, total_error = _alone(problem), float(E.sum())
-    total = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
-    found: list[Freed] = []
-    for part, columns in _responses(session, places, tol):
-        responses = Responses(columns)
-        for column, place in enumerate(places[part].tolist()):
-            if alone[place]:
-                found.append(Freed.unreached(problem.n_columns))
-                continue
-            one = free_one(problem, place, T, E, responses, column)
-            if not one.error <= tol:
-                anew = _without(session, solution, np.array([place]), tol)
-                one = Freed.anew(anew, int(problem.seeds[place]), total, total_error)
-            found.append(one)
+    total, total_error = np.asarray(np.nansum(T, axis=0, dtype=np.float64)), float(E.sum())
+    found = Freed.unreached(len(places), problem.n_columns)
+    reached = np.flatnonzero(~_alone(problem)[places])
+    for part, responses in _responses(session, places[reached], tol):
+        found.put(reached[part], free_each(problem, places[reached[part]], T, E, responses))
+    for row in np.flatnonzero(~(found.errors <= tol))[:, np.newaxis]:
+        anew = _without(session, solution, places[row], tol)
+        found.put(row, Freed.anew(anew, problem.seeds[places[row]], total, total_error))
     heated = heated_without(problem, places)
-    shape = len(places), problem.n_columns
-    freed = np.clip(np.reshape([one.temperatures for one in found], shape), 0.0, 1.0)
+    freed = np.clip(found.temperatures, 0.0, 1.0)
     freed[~heated & ~np.isnan(freed)] = 0.0
     n_counted = _counted(T, abstain=abstain)
     return _left_out(
@@ -168,9 +161,9 @@ def leave_one_out(
         places,
         codes,
         freed,
-        total + np.reshape([one.change for one in found], shape),
-        np.array([one.error for one in found]),
-        total_error + np.array([one.change_error for one in found]),
+        total + found.changes,
+        found.errors,
+        total_error + found.change_errors,
         heated,
         together=False,
     )
@@ -237,7 +230,6 @@ def leave_sample_out(
         Entries of the adjacency matrix from which a graph counts as large.
     """
     problem = session.problem
-    rng = np.random.default_rng(0)
     most = columns_of_sample(len(problem.graph.rows.ends), len(codes), large)
     if most == 0:
         groups = (problem.graph.components[problem.seeds], codes)
@@ -245,14 +237,18 @@ def leave_sample_out(
         others = np.setdiff1d(np.arange(len(codes)), spared)
         count = min(int(len(codes) * TOGETHER), MOST_TOGETHER)
         if len(others) > count:
-            some = np.sort(rng.choice(others, count, replace=False))
+            some = _drawn(others, count)
             loose = max(tol, TOGETHER_TOL)
             return leave_some_out(session, solution, codes, some, tol=loose, abstain=abstain)
         most = FEW_SEEDS
     # The only seed of a class cannot be found again.
     findable = np.flatnonzero(np.bincount(codes, minlength=problem.n_columns)[codes] > 1)
-    some = findable if len(findable) <= most else np.sort(rng.choice(findable, most, replace=False))
+    some = findable if len(findable) <= most else _drawn(findable, most)
     return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=some)
+
+
+def _drawn(places: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    return np.sort(np.random.default_rng(0).choice(places, count, replace=False))
 
 
 def columns_of_sample(n_entries: int, n_seeds: int, large: int = LARGE) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from isotherm.datasets.formats.archives import MOST_BYTES
 from isotherm.datasets.formats.arrays import check_pointers, read_npz, write_npz
@@ -50,7 +50,7 @@ class LabelledGraph:
         If they do not agree.
     """
 
-    adjacency: sparse.csr_array
+    adjacency: scipy.sparse.csr_array
     labels: NDArray[np.int64]
     names: Array | None = None
     label_names: Array | None = None
@@ -104,7 +104,9 @@ class LabelledGraph:
         ends = np.concatenate([source, target]), np.concatenate([target, source])
         if len(source) and not 0 <= ends[0].min() <= ends[0].max() < n_nodes:
             raise DatasetError(f"an edge leads outside the nodes 0 … {n_nodes - 1}")
-        whole = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(n_nodes, n_nodes)).tocsr()
+        whole = scipy.sparse.coo_array(
+            (np.ones(len(ends[0])), ends), shape=(n_nodes, n_nodes)
+        ).tocsr()
         whole.data[:] = 1.0
         return cls(whole, labels, names, label_names)
 
@@ -160,7 +162,7 @@ def _check_strings(key: str, array: Array) -> None:
         raise DatasetError(f"{key!r} must be strings, not {array.dtype} of shape {array.shape}")
 
 
-def _checked_matrix(indptr: Array, indices: Array) -> sparse.csr_array:
+def _checked_matrix(indptr: Array, indices: Array) -> scipy.sparse.csr_array:
     """The adjacency matrix, if the two arrays are one."""
     n = len(indptr) - 1
     start = check_pointers(indptr)
@@ -171,7 +173,7 @@ def _checked_matrix(indptr: Array, indices: Array) -> sparse.csr_array:
     if len(indices) and not 0 <= indices.min() <= indices.max() < n:
         raise DatasetError(f"'indices' must be in 0 … {n - 1}")
     parts = (np.ones(len(indices)), indices.astype(np.int32), start.astype(np.int32))
-    matrix = sparse.csr_array(parts, shape=(n, n))
+    matrix = scipy.sparse.csr_array(parts, shape=(n, n))
     matrix.sum_duplicates()
     if matrix.nnz != len(indices):
         raise DatasetError("the adjacency matrix has an entry twice")

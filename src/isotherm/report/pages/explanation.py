@@ -18,7 +18,7 @@ from isotherm.report.words import counted, percent, short
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.trust.explain import Explanation
 
 MOST_IN_WORDS = 4  # classes that the sentence names
@@ -45,7 +45,7 @@ class Classes:
     decision: str = "plain"
 
     @classmethod
-    def of(cls, classifier: DirichletClassifier) -> Classes:
+    def of(cls, classifier: HeatClassifier) -> Classes:
         """Those of a fitted classifier."""
         names = classifier.classes_.tolist()
         n_seeds = np.bincount(classifier.seeds_.codes, minlength=len(names))

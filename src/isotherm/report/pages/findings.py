@@ -14,7 +14,7 @@ from isotherm.report.words import counted, short
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
     from isotherm.trust.scoring import LeaveOneOut
 
@@ -28,7 +28,7 @@ class Findings:
 
     Parameters
     ----------
-    classifier : DirichletClassifier
+    classifier : HeatClassifier
         Fitted.
     graph : Graph
 
@@ -53,7 +53,7 @@ class Findings:
         The number of each class's colour, −1 without one; see `isotherm.report.palette`.
     """
 
-    def __init__(self, classifier: DirichletClassifier, graph: Graph) -> None:
+    def __init__(self, classifier: HeatClassifier, graph: Graph) -> None:
         self.model, self.graph = classifier, graph
         self.names = [short(name, LONGEST_LABEL) for name in classifier.classes_]
         self.codes, status = classifier.codes(slice(None))

@@ -1,0 +1,278 @@
+"""Algorithm 1 of the paper, at equilibrium."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from isotherm.classifier.answers import Answering
+from isotherm.classifier.estimator import (
+    NO_HEAT,
+    PREDICTED,
+    SEED,
+    STATUS,
+    TIE,
+    check_is_fitted,
+    depth_of_caller,
+)
+from isotherm.classifier.sampled import AUTO
+from isotherm.classifier.seeds import read_seeds
+from isotherm.classifier.verdict import Verdict, excess, judge
+from isotherm.decision import DECISIONS
+from isotherm.errors import IsothermWarning, ParameterError
+from isotherm.graph import Graph
+from isotherm.graph.nodes import as_column
+from isotherm.labels import UNKNOWN, number_classes
+from isotherm.solvers import Warm
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from numpy.typing import NDArray
+
+    from isotherm.classifier.seeds import Seeds
+    from isotherm.decision import Means
+    from isotherm.engines.engine import Engine, Session
+    from isotherm.graph.nodes import NodeIndex
+    from isotherm.solvers import Certificate, Solution
+    from isotherm.solvers.method import Solver
+    from isotherm.solvers.options import Progress, Stop
+
+STOPS = ("tolerance", "labels")
+
+
+class HeatClassifier(Answering):
+    """What `isotherm.DirichletClassifier` does, whose parameters and attributes it has.
+
+    Without scikit-learn, which takes longer to load than most jobs take.
+    """
+
+    STATUS = STATUS  # what `codes` numbers
+
+    classes_: NDArray[np.generic]
+    mean_temperatures_: NDArray[np.floating]
+    margins_: NDArray[np.float64]
+    certified_: NDArray[np.bool_]
+    doubts_: list[str]
+
+    def __init__(
+        self,
+        decision: str = "centered",
+        *,
+        leak: float | Literal["auto"] = 0.0,
+        tol: float = 1e-6,
+        stop: Literal["tolerance", "labels"] = "tolerance",
+        solver: str | Solver = "auto",
+        engine: str | Engine = "auto",
+        threads: int | None = None,
+        unreached: Literal["abstain", "zero"] = "abstain",
+        warm_start: bool = False,
+    ) -> None:
+        self.decision = decision
+        self.leak = leak
+        self.tol = tol
+        self.stop = stop
+        self.solver = solver
+        self.engine = engine
+        self.threads = threads
+        self.unreached = unreached
+        self.warm_start = warm_start
+
+    def fit(
+        self,
+        graph: Any,
+        labels: Any,
+        confidence: Any = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Find the labels of all nodes.
+
+        Parameters
+        ----------
+        graph : Graph, square matrix, networkx or igraph graph
+        labels : array of shape (n,) or (n, K), or mapping or pandas Series {node: label}
+            −1, None or NaN where unknown. A label may be a distribution {label: share}; the rows
+            of a matrix are distributions over classes 0 … K − 1, NaN where unknown.
+        confidence : number, array of shape (n,), or mapping or Series {node: number}, optional
+            How sure a label is, above 0 and up to 1. Below 1 a node is not held at its label but
+            takes it as so large a part of its temperature, the rest coming from its neighbours; it
+            counts as predicted and may get another label. See `isotherm.classifier.seeds`.
+        progress : callable, optional
+            Called after each step of the solve with its number and the error that is still likely;
+            what it raises ends the fit, and leaves the classifier as it was.
+
+        Raises
+        ------
+        GraphError, LabelError, ParameterError
+            On input that makes no problem.
+
+        Warns
+        -----
+        IsothermWarning
+            If there are too few labels to go by, once and with all reasons.
+        sklearn.exceptions.ConvergenceWarning
+            If temperatures could not be proven to `tol`.
+        """
+        if self.decision not in (*DECISIONS, AUTO):  # found before the work
+            raise ParameterError.unknown("decision", self.decision, [*DECISIONS, AUTO])
+        if isinstance(self.leak, str) and self.leak != AUTO:
+            raise ParameterError(f"leak must be a number ≥ 0 or 'auto', got {self.leak!r}")
+        if self.stop not in STOPS:
+            raise ParameterError.unknown("stop", self.stop, STOPS)
+        graph = Graph.from_any(graph)
+        seeds = read_seeds(labels, graph, confidence)
+        problem = seeds.bind(graph, 0.0 if self.leak == AUTO else self.leak)
+        with self._or_as_before():
+            self.selection_, self._sample = self._select(problem, seeds.codes)
+            session = self._prepare(problem.with_leak(self.selection_.leak))
+            solution = self._solve(
+                session,
+                start=self._warm(graph, seeds.classes),
+                stop=self._stop_for(seeds),
+                progress=progress,
+            )
+            self._conclude(graph.nodes, session, solution, seeds)
+            self.doubts_ = self._doubts()
+        if self.doubts_:
+            warnings.warn("few labels: " + "; ".join(self.doubts_), IsothermWarning,
+                          stacklevel=depth_of_caller())  # fmt: skip
+        return self
+
+    def update(self, labels: Mapping[Hashable, Any], *, progress: Progress | None = None) -> Self:
+        """Add, change or withdraw labels after a fit: exactly, at the price of a column each.
+
+        The result is that of fitting again with these labels, proven like it; decision and leak
+        stay those that were chosen then. Nothing is changed if it fails.
+
+        Parameters
+        ----------
+        labels : mapping {node: label or None}
+            A label is certain, whatever was known of its node before, and may be of a new class;
+            None (or −1, or NaN) withdraws one.
+        progress : callable, optional
+            See `fit`.
+
+        Raises
+        ------
+        UnknownNode, LabelError
+            On a node that the graph does not have, or if no label would be left.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
+        >>> clf.update({"b": "right"}).predict().tolist()
+        ['left', 'right', 'right', 'right', 'right']
+        >>> clf.update({"b": None, "d": "new"}).predict().tolist()
+        ['left', 'left', 'new', 'new', 'right']
+        """
+        check_is_fitted(self)
+        nodes = list(labels)
+        codes, _ = number_classes(as_column([labels[node] for node in nodes], "labels"))
+        known = (codes != UNKNOWN).tolist()
+        changes = {
+            int(i): labels[node] if is_known else None
+            for i, node, is_known in zip(self._nodes.positions(nodes), nodes, known, strict=True)
+        }
+        if not changes:
+            return self
+        seeds = self.seeds_.with_changes(changes)
+        column = {label: k for k, label in enumerate(self.classes_.tolist())}
+        columns = [column.get(label, -1) for label in seeds.classes.tolist()]
+        row_of = dict(zip(seeds.nodes.tolist(), seeds.values, strict=True))
+        rows = {i: None if label is None else row_of[i] for i, label in changes.items()}
+        with self._or_as_before():
+            session = self._solved_session()
+            solution = session.change(
+                rows,
+                None if columns == list(range(len(column))) else columns,
+                stop=self._stop_for(seeds),
+                progress=progress,
+            )
+            self._tell(solution)
+            self._sample = None
+            self._conclude(self._nodes, session, solution, seeds)
+            self.doubts_ = self._doubts(leaving_out=False)
+        return self
+
+    def _solved_session(self) -> Session:
+        """The session of the fit, which a copy has to solve again, from where it was."""
+        if self._session is None:
+            self._session = self._prepare(self.problem_)
+            self._session.solve(start=Warm.of(self.solution_))
+        return self._session
+
+    def fit_predict(self, graph: Any, labels: Any, confidence: Any = None) -> NDArray[np.generic]:
+        """Labels of all nodes; see `fit`."""
+        return self.fit(graph, labels, confidence).predict()
+
+    def score(self, rows: Any, labels: Any, sample_weight: Any = None) -> float:
+        """Accuracy on new nodes; those whose label is unknown (−1, None, NaN) do not count."""
+        truth = as_column(labels, "labels")
+        known = number_classes(truth)[0] != UNKNOWN
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        right = self.predict(rows)[known] == truth[known]
+        return float(np.average(right, weights=weights)) if known.any() else float("nan")
+
+    def _stop_for(self, seeds: Seeds) -> Stop | None:
+        """Tells how far labels are from being certain, if that is when to stop."""
+        if self.stop != "labels":
+            return None
+        decision = self.selection_.decision
+
+        def unsettled(X: NDArray[np.floating], certificate: Certificate) -> float:
+            T = self._with_unreached(X, np.isnan(X[:, 0]))
+            codes = seeds.held_codes(len(X))  # made when needed: room is short during a solve
+            return excess(
+                T, certificate, codes, decision=decision, tol=self.tol, shares=seeds.shares
+            )
+
+        return unsettled
+
+    def _conclude(
+        self, nodes: NodeIndex, session: Session, solution: Solution, seeds: Seeds
+    ) -> None:
+        """Make labels of temperatures, and keep all."""
+        self._record(nodes, session, solution)
+        self._decision, self.seeds_ = self.selection_.decision, seeds
+        self.classes_ = seeds.classes
+        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
+        verdict = judge(
+            self.temperatures_,
+            solution.certificate,
+            seeds.held_codes(len(self.temperatures_)),
+            decision=self._decision,
+            tol=self.tol,
+            shares=seeds.shares,
+        )
+        self._keep(verdict)
+
+    def _warm(self, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
+        """The last temperatures of each class; 0 of one that is new."""
+        previous = self._previous(graph)
+        if previous is None:
+            return None
+        column = {label: k for k, label in enumerate(self.classes_.tolist())}
+        T = np.zeros((graph.n_nodes, len(classes)), dtype=previous.temperatures.dtype)
+        for k, label in enumerate(classes.tolist()):
+            if label in column:
+                T[:, k] = previous.temperatures[:, column[label]]
+        return previous._replace(temperatures=T)
+
+    def _keep(self, verdict: Verdict) -> None:
+        self.mean_temperatures_ = verdict.means.all
+        self.margins_ = verdict.margins
+        self.certified_ = verdict.certified
+        few = np.min_scalar_type(-len(self.classes_) - 1)  # enough for −1 … K − 1
+        self._codes = verdict.codes.astype(few)
+        self._labels: NDArray[np.generic] | None = None
+        self._calibrated = None
+        self._status = np.full(len(verdict.codes), STATUS.index(PREDICTED), dtype=np.int8)
+        self._status[verdict.tied] = STATUS.index(TIE)
+        self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)
+        self._status[self.seeds_.nodes[: self.seeds_.n_held]] = STATUS.index(SEED)
+        self._means: Means = verdict.means

@@ -1,0 +1,19 @@
+"""scikit-learn's part in the estimators: its base class, and what it is told of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+
+class Estimator(BaseEstimator):
+    """Base of the estimators, after all others and the mixins of scikit-learn."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # What is fitted is a matrix of weights between samples: cross-validation must cut
+        # both its rows and its columns.
+        tags.input_tags.pairwise = True
+        tags.input_tags.sparse = True
+        return tags

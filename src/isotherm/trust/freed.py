@@ -1,0 +1,187 @@
+"""Seeds as if each were free: what follows from their responses, and how far off that may be.
+
+See `isotherm.trust.leave_one_out` for the formulas.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from isotherm.rounding import UNIT_ROUNDOFF, rounding_of_sums
+from isotherm.solvers.certificate import COVERED
+from isotherm.solvers.imbalance import row_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers import Solution
+
+ROOM = 1 << 22  # numbers worked on at once
+
+
+class Freed(NamedTuple):
+    """Some seeds, each as if it alone were free; a row for each of m.
+
+    Attributes
+    ----------
+    temperatures : array of shape (m, K)
+    errors : array of shape (m,)
+        Bound on the error of each of them.
+    changes : array of shape (m, K)
+        By which the temperatures of all nodes change, summed up.
+    change_errors : array of shape (m,)
+        Bound on the error of each of these.
+    """
+
+    temperatures: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    changes: NDArray[np.float64]
+    change_errors: NDArray[np.float64]
+
+    @classmethod
+    def unreached(cls, count: int, n_classes: int) -> Freed:
+        """Where no heat reaches them."""
+        shape = count, n_classes
+        return cls(np.full(shape, np.nan), np.zeros(count), np.zeros(shape), np.zeros(count))
+
+    @classmethod
+    def anew(
+        cls,
+        solution: Solution,
+        node: NDArray[np.intp],
+        total: NDArray[np.float64],
+        total_error: float,
+    ) -> Freed:
+        """One, from the solution without it; `total` is the sum of temperatures with it."""
+        T, E = solution.temperatures, np.nan_to_num(solution.error_bound, posinf=np.inf)
+        change = np.nansum(T, axis=0, dtype=np.float64) - total
+        own = T[node].astype(np.float64)
+        return cls(own, E[node], change[np.newaxis], np.array([E.sum() - total_error]))
+
+    def put(self, rows: NDArray[np.intp], others: Freed) -> None:
+        """Put others in the place of some."""
+        for whole, part in zip(self, others, strict=True):
+            whole[rows] = part
+
+
+def free_each(
+    problem: DirichletProblem,
+    places: NDArray[np.intp],
+    T: NDArray[np.floating],
+    E: NDArray[np.float64],
+    responses: Solution,
+) -> Freed:
+    """From the responses of seeds; anything of those that are alone in their component.
+
+    Parameters
+    ----------
+    problem : DirichletProblem
+    places : int array of shape (m,)
+        Of the seeds, among all.
+    T : array of shape (n, K)
+        The temperatures.
+    E : array of shape (n,)
+        Bounds on their errors.
+    responses : Solution
+        What all nodes get when one of these seeds alone is hot, a column for each.
+    """
+    start, nodes = problem.graph.rows.start, problem.seeds[places]
+    totals = np.asarray(np.nansum(responses.temperatures, axis=0, dtype=np.float64))
+    found = Freed.unreached(len(places), problem.n_columns)
+    entries = np.cumsum(start[nodes + 1] - start[nodes] + 1)
+    at_once = max(ROOM // (problem.n_columns + 1), 1)
+    cuts = np.searchsorted(entries, np.arange(at_once, entries[-1], at_once))
+    for first, last in pairwise([0, *cuts.tolist(), len(places)]):
+        if first < last:
+            columns = np.arange(first, last)
+            found.put(columns, _free_some(problem, places, columns, T, E, responses, totals))
+    return found
+
+
+def _free_some(
+    problem: DirichletProblem,
+    all_places: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    T: NDArray[np.floating],
+    E: NDArray[np.float64],
+    responses: Solution,
+    totals: NDArray[np.float64],
+) -> Freed:
+    rows, leak, places = problem.graph.rows, problem.leak, all_places[columns]
+    nodes, is_tied = problem.seeds[places], places >= len(problem.boundary)
+    own = T[nodes].astype(np.float64)
+    own[~is_tied] = problem.values[places[~is_tied]]
+    own_error = np.where(is_tied, E[nodes], 0.0)
+
+    entries, counts = rows.entries(nodes)  # without ties
+    ends, of = rows.ends[entries], np.repeat(np.arange(len(nodes)), counts)
+    weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
+    sums = row_sums(counts)
+    X, bound = responses.temperatures, responses.certificate
+
+    def response(
+        at: NDArray[np.generic], column: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        errors = np.minimum(bound.nodes[at] * bound.columns[column], bound.spans[column])
+        return X[at, column].astype(np.float64), errors
+
+    with np.errstate(all="ignore"):
+        (x, x_errors), (x_node, x_error) = response(ends, columns[of]), response(nodes, columns)
+        # The response to the node itself, which is that to the seed unless it is tied.
+        unit = x_node - x_error
+        g = x / x_node[of]
+        g_errors = (x_errors + g * x_error[of]) / unit[of]
+        flows, escaping = weights[:, np.newaxis] * (T[ends] - own[of]), weights * (1 - g)
+        terms = (weights, escaping, np.abs(escaping), weights * (E[ends] + own_error[of]),
+                 weights * g_errors)  # fmt: skip
+        degree, escape, escape_size, r_error, escape_error = sums(np.column_stack(terms)).T
+        lost = leak * degree
+        r, escape = sums(flows) - lost[:, np.newaxis] * own, escape + lost
+        rounding, tiny = rounding_of_sums(counts)
+        r_size = sums(np.abs(flows)).max(axis=1)
+        r_error = r_error + lost * own_error + rounding * (r_size + lost) + 4 * tiny
+        escape_error = escape_error + rounding * (escape_size + lost) + 4 * tiny
+        delta = r / escape[:, np.newaxis]
+        largest = np.abs(delta).max(axis=1)
+        error = (r_error + largest * escape_error) / (escape - escape_error)
+        total = totals[columns]
+        total_error = np.nansum(bound.nodes) * bound.columns[columns]
+        total_error += total * len(X) * UNIT_ROUNDOFF
+        total, total_error = total / x_node, (total_error + total / x_node * x_error) / unit
+        change_error = largest * total_error + error * (total + total_error)
+        error = (own_error + error) * (1 + 1e-12) + 4 * UNIT_ROUNDOFF
+    sound = (COVERED[0] <= degree) & (degree <= COVERED[1]) & (unit > 0) & (escape > escape_error)
+    return Freed(
+        own + delta, np.where(sound, error, np.inf), delta * total[:, np.newaxis], change_error
+    )
+
+
+def heated_without(
+    problem: DirichletProblem, places: NDArray[np.intp], *, together: bool = False
+) -> NDArray[np.bool_]:
+    """Classes with heat at free nodes when seeds are left out, each alone or all together.
+
+    Returns
+    -------
+    array of shape (m, K), or (K,) if together
+    """
+    boundary, warm, touching = problem.boundary, problem.seed_values > 0, problem.is_touching
+    place_of = np.full(problem.graph.n_nodes, -1)
+    place_of[boundary] = np.arange(len(boundary))
+    # Freed, seeds are heated by those that were shut in by them.
+    held = np.flatnonzero(places < len(boundary))
+    entries, counts = problem.graph.rows.entries(boundary[places[held]])
+    by, neighbours = np.repeat(held, counts), place_of[problem.graph.rows.ends[entries]]
+    shut_in = (neighbours >= 0) & (neighbours != places[by]) & ~touching[neighbours]
+    by, neighbours = by[shut_in], neighbours[shut_in]
+    if together:
+        touching, gone = touching.copy(), np.zeros(problem.n_seeds, dtype=bool)
+        touching[neighbours] = gone[places] = True
+        return np.asarray(warm[touching & ~gone].any(axis=0))
+    heated = warm[touching].sum(axis=0) > (warm[places] & touching[places, np.newaxis])
+    np.logical_or.at(heated, by, warm[neighbours])
+    return np.asarray(heated)
