@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 LANES = 16  # the exit times are one of them
 # Of a row that goes in, and of one that comes out.
-BYTES = {"isotherm": (32, 64), "isotherm, 2 columns": (8, 8), "SciPy, float64": (128, 128), "MKL, float32": (64, 64)}
+BYTES = {
+    "isotherm": (32, 64),
+    "isotherm, 2 columns": (8, 8),
+    "SciPy, float64": (128, 128),
+    "MKL, float32": (64, 64),
+}
 
 
 def run(*, quick: bool) -> Result:

@@ -58,7 +58,9 @@ def steps_of(graph, columns, *, known):
     codes = rng.integers(0, max(columns, 2), len(seeds))
     values = np.eye(max(columns, 2))[codes][:, :columns]
     problem = DirichletProblem(graph, seeds, values)
-    method = NativeEngine().prepare(problem, SolveOptions(1e-4)).operator.method(ConjugateGradient())
+    method = (
+        NativeEngine().prepare(problem, SolveOptions(1e-4)).operator.method(ConjugateGradient())
+    )
     X = method.start(problem, 1e-4, None)
     if known:  # as after a solve
         for _ in method.iterate(X, 1e-4, Watch()):

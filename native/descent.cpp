@@ -195,6 +195,11 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
     const bool exits = x_.lanes > x_.columns;
     float inverse[max_width] = {};
     for (int l = 0; l < x_.columns; ++l) inverse[l] = static_cast<float>(1 / scale_[l]);
+    const auto warm = [&](float* z, std::int64_t j, double by_pivot_and_weight) {
+        const auto share = static_cast<float>(by_pivot_and_weight);
+        const T* const y = X.first + j * X.stride;
+        for (int l = 0; l < x_.columns; ++l) z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
+    };
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t row = first; row < last; ++row) {
             const std::int64_t i = nodes ? nodes[row] : row;
@@ -203,14 +208,8 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
             if (M.kind[i] != moving) continue;
             const double by_pivot = 1 / problem_.pivot(i);
             if (exits) z[x_.columns] = static_cast<float>(by_pivot * gauge(M, i));
-            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                const std::int64_t j = graph.ends[e];  // only the boundary is warm
-                if (M.kind[j] != held) continue;
-                const auto share = static_cast<float>(by_pivot * graph.weight(e));
-                const T* const y = X.first + j * X.stride;
-                for (int l = 0; l < x_.columns; ++l) {
-                    z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
-                }
+            if (exits && !received.empty()) {
+                z[x_.columns] += static_cast<float>(by_pivot * received[i]);
             }
             const double* const folded = heat_.empty() ? nullptr : heat_.data() + i * x_.columns;
             for (const double* const heat : {passed_.at(i), folded}) {
@@ -218,12 +217,25 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
                     z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
                 }
             }
-            if (exits && !received.empty()) {
-                z[x_.columns] += static_cast<float>(by_pivot * received[i]);
+            if (nodes) continue;
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                const std::int64_t j = graph.ends[e];  // only the boundary is warm
+                if (M.kind[j] == held) warm(z, j, by_pivot * graph.weight(e));
             }
         }
     });
-    if (nodes) clear_own<T>(exits);
+    if (!nodes) return;
+    // Few nodes are held: their edges are looked for from their side.
+    for (std::int64_t j = 0; j < graph.n_nodes; ++j) {
+        if (M.kind[j] != held) continue;
+        for (std::int64_t e = graph.start[j]; e < graph.start[j + 1]; ++e) {
+            const std::int64_t i = graph.ends[e];
+            if (M.kind[i] != moving) continue;
+            float* const z = x_.Z + problem_.row_of(i) * x_.stride;
+            warm(z, j, graph.weight(e) / problem_.pivot(i));
+        }
+    }
+    clear_own<T>(exits);
 }
 
 template <class T>

@@ -125,7 +125,8 @@ struct Neighbour {
 };
 
 // `Source`: n_nodes(); is_in(v), whether a node takes part; edges_of(v), the weight of its edge to the
-// ground and the number of the others; and visit(v, f), which calls f(u, weight) for each of them.
+// ground and the number of the others; and visit(v, f), which calls f(u, weight) for each of them
+// and, if need be, for nodes that take no part.
 struct EdgesOf {
     double exit;
     std::int64_t count;
@@ -136,11 +137,12 @@ public:
     explicit Elimination(const Source& source)
         : source_(source),
           nodes_(static_cast<std::size_t>(source.n_nodes() + 1)),
+          gone_(nodes_.size(), 1),
           ground_(static_cast<std::int32_t>(source.n_nodes())) {
         for (std::int32_t v = 0; v < ground_; ++v) {
             if (!source.is_in(v)) continue;
             Node& node = nodes_[v];
-            node.gone = false;
+            gone_[v] = 0;
             const EdgesOf edges = source.edges_of(v);
             node.exit = edges.exit;
             node.degree = static_cast<std::int32_t>(edges.count) + (edges.exit > 0);
@@ -149,17 +151,16 @@ public:
     }
 
     std::int32_t ground() const { return ground_; }
-    bool is_gone(std::int32_t v) const { return nodes_[v].gone; }
     double exit(std::int32_t v) const { return nodes_[v].exit; }
 
     // Takes out the next node of at most so many neighbours; they are left in `around`. −1 if there
     // is none.
     std::int32_t take_out(int most, std::vector<Neighbour>& around) {
         const std::int32_t v = queue_.pop(most, [&](std::int32_t u, int key) {
-            return !nodes_[u].gone && nodes_[u].key == key;
+            return !gone_[u] && nodes_[u].key == key;
         });
         if (v < 0) return v;
-        nodes_[v].gone = true;
+        gone_[v] = 1;
         look_around(v, around);
         if (nodes_[v].exit > 0) around.push_back({nodes_[v].exit, ground_, 1});
         for (const Neighbour& a : around) nodes_[a.node].degree -= a.merged;
@@ -171,13 +172,13 @@ public:
         around.clear();
         if (nodes_[v].made == NewEdges<Real>::none) {  // each of its edges ends elsewhere
             source_.visit(v, [&](std::int32_t u, double w) {
-                if (!nodes_[u].gone && u != v) around.push_back({w, u, 1});
+                if (!gone_[u] && u != v) around.push_back({w, u, 1});
             });
             return;
         }
         const auto meet = [&](std::int32_t u, double w) {
+            if (gone_[u] || u == v) return;
             Node& node = nodes_[u];
-            if (node.gone || u == v) return;
             if (node.seen < 0) {
                 node.seen = static_cast<std::int32_t>(around.size());
                 around.push_back({w, u, 1});
@@ -227,7 +228,6 @@ private:
         std::int32_t seen = -1;   // where among the neighbours of the node just looked at
         std::uint32_t made = NewEdges<Real>::none;
         std::int16_t key = -1;  // in the queue
-        bool gone = true;
     };
 
     void queue(std::int32_t v) {
@@ -239,6 +239,7 @@ private:
 
     const Source& source_;
     std::vector<Node> nodes_;  // the ground is the last
+    std::vector<std::uint8_t> gone_;
     std::int32_t ground_;
     ByDegree queue_;
     NewEdges<Real> made_;

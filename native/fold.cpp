@@ -32,9 +32,7 @@ public:
     }
     template <class Visit>
     void visit(std::int64_t v, Visit visit) const {
-        for_edges(v, [&](std::int32_t u, double w) {
-            if (kind_[u] != held) visit(u, w);
-        });
+        for_edges(v, visit);
     }
 
 private:

@@ -37,6 +37,7 @@ public:
     const System& system() const { return reduced_ ? reduced_->system() : whole_; }
     // What the rows of the system are, and the peeled ones behind them; null: nodes themselves.
     const std::int32_t* nodes() const { return reduced_ ? reduced_->nodes().data() : nullptr; }
+    std::int64_t row_of(std::int64_t i) const { return reduced_->row_of(i); }  // of a moving node
     bool is_reduced() const { return reduced_ != nullptr; }
     void reduce(Fold fold = {});
 

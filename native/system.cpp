@@ -104,7 +104,8 @@ std::vector<double> Reduced::exits(const Operator& M) const {
 template <class Edges>
 void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, int threads) {
     const std::int64_t n = M.graph.n_nodes;
-    std::vector<std::int32_t> lengths(static_cast<std::size_t>(n)), row_of(lengths.size());
+    std::vector<std::int32_t> lengths(static_cast<std::size_t>(n));
+    row_of_.assign(lengths.size(), 0);
     for_pieces(threads, n, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             if (M.kind[i] == moving) edges.visit(i, [&](std::int32_t, double) { ++lengths[i]; });
@@ -122,7 +123,7 @@ void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, i
     }
     start_.assign(static_cast<std::size_t>(n_rows) + 1, 0);
     for (std::int64_t r = 0; r < n_rows; ++r) {
-        row_of[nodes_[r]] = static_cast<std::int32_t>(r);
+        row_of_[nodes_[r]] = static_cast<std::int32_t>(r);
         start_[r + 1] = start_[r] + lengths[nodes_[r]];
     }
     ends_ = Buffer<std::int32_t>(start_[n_rows]);
@@ -136,7 +137,7 @@ void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, i
             std::int64_t at = start_[r];
             edges.visit(i, [&](std::int32_t j, double weight) {
                 if (edges.weighted()) weights_[at] = static_cast<float>(weight / M.largest_pivot);
-                ends_[at++] = row_of[j];
+                ends_[at++] = row_of_[j];
             });
             mass_[r] = M.mass[i];
             inverse_mass_[r] = whole.inverse_mass[i];

@@ -27,6 +27,7 @@ public:
 
     // Nodes in the order of their rows; behind them those that were folded or peeled off.
     const std::vector<std::int32_t>& nodes() const { return nodes_; }
+    std::int64_t row_of(std::int64_t i) const { return row_of_[i]; }
     const Fold& fold() const { return fold_; }
 
     // Weights of the rows' edges to the boundary and of what they leak, in units of the largest
@@ -39,7 +40,7 @@ private:
 
     System system_{};
     Fold fold_;
-    std::vector<std::int32_t> nodes_;
+    std::vector<std::int32_t> nodes_, row_of_;
     std::vector<std::int64_t> start_;
     Buffer<std::int32_t> ends_;
     Buffer<float> weights_;

@@ -34,32 +34,51 @@ private:
         std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
 };
 
-// One parallel loop: whoever works on it takes the next chunk until none is left.
-struct Loop {
-    std::int64_t n_chunks;
-    const std::function<void(std::int64_t)>& body;
-    std::atomic<std::int64_t> next{0};
-    std::atomic<bool> stopped{false};
-    std::mutex mutex;
-    std::exception_ptr error;
-
-    Loop(std::int64_t n, const std::function<void(std::int64_t)>& todo)
-        : n_chunks(n), body(todo) {}
-
-    void work(Watch* watch) {
-        try {
-            while (!stopped.load(std::memory_order_relaxed)) {
-                const std::int64_t chunk = next.fetch_add(1, std::memory_order_relaxed);
-                if (chunk >= n_chunks) return;
-                body(chunk);
-                if (watch && watch->stop()) throw Interrupted();
-            }
-        } catch (...) {
-            const std::lock_guard<std::mutex> guard(mutex);
-            if (!error) error = std::current_exception();
-            stopped = true;
+// One parallel loop. Each worker has a share of the chunks, the same in every loop of as many chunks,
+// so that it finds in its cache what it has left there; who is done helps the others.
+class Loop {
+public:
+    Loop(std::int64_t n_chunks, int workers, const std::function<void(std::int64_t)>& todo)
+        : body_(todo), shares_(static_cast<std::size_t>(workers)) {
+        for (std::int64_t k = 0; k < workers; ++k) {
+            shares_[k].next = n_chunks * k / workers;
+            shares_[k].end = n_chunks * (k + 1) / workers;
         }
     }
+
+    void work(std::size_t worker, Watch* watch) {
+        try {
+            for (std::size_t k = 0; k < shares_.size(); ++k) {
+                Share& share = shares_[(worker + k) % shares_.size()];
+                while (!stopped_.load(std::memory_order_relaxed)) {
+                    const std::int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
+                    if (chunk >= share.end) break;
+                    body_(chunk);
+                    if (watch && watch->stop()) throw Interrupted();
+                }
+            }
+        } catch (...) {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            if (!error_) error_ = std::current_exception();
+            stopped_ = true;
+        }
+    }
+
+    void rethrow() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+private:
+    struct alignas(64) Share {
+        std::atomic<std::int64_t> next{0};
+        std::int64_t end = 0;
+    };
+
+    const std::function<void(std::int64_t)>& body_;
+    std::vector<Share> shares_;
+    std::atomic<bool> stopped_{false};
+    std::mutex mutex_;
+    std::exception_ptr error_;
 };
 
 thread_local bool inside_a_loop = false;
@@ -111,7 +130,7 @@ public:
             }
             if (any_asleep) wake_.notify_all();
         }
-        loop.work(&watch);
+        loop.work(0, &watch);
         if (helpers > 0) {
             std::unique_lock<std::mutex> guard(mutex_);
             seats_ = 0;  // who has not started need not
@@ -152,11 +171,11 @@ private:
             }
             seen = generation_.load(std::memory_order_relaxed);
             if (seats_ == 0) continue;  // all taken, or over
-            --seats_;
+            const int seat = seats_--;
             working_.fetch_add(1, std::memory_order_relaxed);
             Loop* const loop = loop_;
             guard.unlock();
-            loop->work(nullptr);
+            loop->work(static_cast<std::size_t>(seat), nullptr);
             guard.lock();
             if (working_.fetch_sub(1, std::memory_order_release) == 1) finished_.notify_all();
         }
@@ -194,15 +213,15 @@ void set_poll(Poll poll) { the_poll = poll; }
 
 void for_chunks(int threads, std::int64_t n_chunks,
                 const std::function<void(std::int64_t)>& body) {
-    Loop loop(n_chunks, body);
     const int useful = static_cast<int>(std::min<std::int64_t>(threads, n_chunks));
+    Loop loop(n_chunks, std::max(useful, 1), body);
     if (useful > 1) {
         pool().run(useful, loop);
     } else {
         Watch watch;
-        loop.work(&watch);
+        loop.work(0, &watch);
     }
-    if (loop.error) std::rethrow_exception(loop.error);
+    loop.rethrow();
 }
 
 void check_interrupt() {

@@ -41,10 +41,12 @@ void check_interrupt();
 template <class Start>
 std::vector<std::int64_t> cut_rows(std::int64_t n_rows, Start start) {
     // A row costs about as much as a few entries even if it has none. A chunk is large enough to
-    // hide the cost of handing it out, and small enough to be over in milliseconds.
-    constexpr std::int64_t row_cost = 4, chunk_cost = 1 << 15, rows_at_once = 16;
+    // hide the cost of handing it out, and small enough to be over in milliseconds. What is over in
+    // some ten microseconds anyway is not worth waking another thread: it is left in one chunk.
+    constexpr std::int64_t row_cost = 4, chunk_cost = 1 << 14, least = 1 << 17, rows_at_once = 16;
     const std::int64_t total = start(n_rows) + row_cost * n_rows;
-    const std::int64_t share = total / std::max<std::int64_t>(1, total / chunk_cost) + 1;
+    const std::int64_t chunks = total < least ? 1 : total / chunk_cost;
+    const std::int64_t share = total / chunks + 1;
     std::vector<std::int64_t> cuts{0};
     std::int64_t begun = 0;
     for (std::int64_t i = rows_at_once; i < n_rows; i += rows_at_once) {
