@@ -150,24 +150,19 @@ void Descent::pass_heat_on(const Columns<T>& X) {
     const Operator& M = problem_.M();
     const int count = x_.columns;
     heat_.assign(static_cast<std::size_t>(M.graph.n_nodes) * count, 0.0);
-    const auto get = [&](std::int64_t i) {
-        double* const own = heat_.data() + i * count;
-        for (std::int64_t e = M.graph.start[i]; e < M.graph.start[i + 1]; ++e) {
-            const std::int64_t j = M.graph.ends[e];
-            if (M.kind[j] != held) continue;
-            const T* const y = X.first + j * X.stride;
-            for (int l = 0; l < count; ++l) own[l] += M.graph.weight(e) * y[l];
-        }
-        const double* const heat = given_.at(i);
-        for (int l = 0; heat && l < count; ++l) own[l] += heat[l];
-        return own;
-    };
-    folded_.clear();
+    const auto heat_of = [&](std::int64_t i) { return heat_.data() + i * count; };
+    problem_.for_boundary([&](std::int64_t i, std::int64_t j, double weight) {
+        const T* const y = X.first + j * X.stride;
+        for (int l = 0; l < count; ++l) heat_of(i)[l] += weight * y[l];
+    });
+    for (std::int64_t i = 0; given_.row_of && i < M.graph.n_nodes; ++i) {
+        const double* const given = given_.at(i);
+        for (int l = 0; given && l < count; ++l) heat_of(i)[l] += given[l];
+    }
     for (std::int64_t k = 0; k < fold.size(); ++k) {
-        const double* const own = get(fold.nodes[k]);
-        folded_.insert(folded_.end(), own, own + count);
+        const double* const own = heat_of(fold.nodes[k]);
         for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
-            double* const other = heat_.data() + std::int64_t{fold.ends[e]} * count;
+            double* const other = heat_of(fold.ends[e]);
             for (int l = 0; l < count; ++l) other[l] += fold.ratios[e] * own[l];
         }
     }
@@ -178,8 +173,8 @@ void Descent::settle(const Columns<T>& X, double* h, const double* low, const do
                      bool clip) {
     pass_heat_on(X);
     put_back(X, h);
-    if (clip) problem_.settle(X, h, low, high, passed_, folded_.data());
-    else problem_.hang(X, h, low, high, passed_, folded_.data());
+    if (clip) problem_.settle(X, h, low, high, passed_, heat_.data());
+    else problem_.hang(X, h, low, high, passed_, heat_.data());
 }
 
 template <class T>
@@ -190,14 +185,14 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
     const Graph& graph = M.graph;
     const std::int32_t* const nodes = problem_.nodes();
     pass_heat_on(X);
-    const std::vector<double>& received =
-        problem_.fold().empty() ? problem_.peel().received : problem_.fold().received;
+    const std::vector<double>& received = problem_.fold().received;
     const bool exits = x_.lanes > x_.columns;
     float inverse[max_width] = {};
     for (int l = 0; l < x_.columns; ++l) inverse[l] = static_cast<float>(1 / scale_[l]);
-    const auto warm = [&](float* z, std::int64_t j, double by_pivot_and_weight) {
-        const auto share = static_cast<float>(by_pivot_and_weight);
+    const auto warm = [&](std::int64_t row, std::int64_t i, std::int64_t j, double weight) {
+        const auto share = static_cast<float>(weight / problem_.pivot(i));
         const T* const y = X.first + j * X.stride;
+        float* const z = x_.Z + row * x_.stride;
         for (int l = 0; l < x_.columns; ++l) z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
     };
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
@@ -207,33 +202,33 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
             std::fill(z, z + x_.stride, 0.0f);
             if (M.kind[i] != moving) continue;
             const double by_pivot = 1 / problem_.pivot(i);
-            if (exits) z[x_.columns] = static_cast<float>(by_pivot * gauge(M, i));
-            if (exits && !received.empty()) {
-                z[x_.columns] += static_cast<float>(by_pivot * received[i]);
+            if (exits) {
+                const double passed_on = received.empty() ? 0.0 : received[i];
+                z[x_.columns] = static_cast<float>(by_pivot * (gauge(M, i) + passed_on));
             }
-            const double* const folded = heat_.empty() ? nullptr : heat_.data() + i * x_.columns;
-            for (const double* const heat : {passed_.at(i), folded}) {
-                for (int l = 0; heat && l < x_.columns; ++l) {
-                    z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
-                }
+            const double* const heat =
+                heat_.empty() ? passed_.at(i) : heat_.data() + i * x_.columns;
+            for (int l = 0; heat && l < x_.columns; ++l) {
+                z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
             }
             if (nodes) continue;
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 const std::int64_t j = graph.ends[e];  // only the boundary is warm
-                if (M.kind[j] == held) warm(z, j, by_pivot * graph.weight(e));
+                if (M.kind[j] == held) warm(row, i, j, graph.weight(e));
             }
         }
     });
+    const Peel& peel = problem_.peel();
+    for (std::size_t k = 0; exits && k < peel.child.size(); ++k) {
+        const std::int64_t p = peel.parent[k], row = nodes ? problem_.row_of(p) : p;
+        if (M.kind[p] != moving) continue;
+        x_.Z[row * x_.stride + x_.columns] += static_cast<float>(peel.passed(k) / problem_.pivot(p));
+    }
     if (!nodes) return;
-    // Few nodes are held: their edges are looked for from their side.
-    for (std::int64_t j = 0; j < graph.n_nodes; ++j) {
-        if (M.kind[j] != held) continue;
-        for (std::int64_t e = graph.start[j]; e < graph.start[j + 1]; ++e) {
-            const std::int64_t i = graph.ends[e];
-            if (M.kind[i] != moving) continue;
-            float* const z = x_.Z + problem_.row_of(i) * x_.stride;
-            warm(z, j, graph.weight(e) / problem_.pivot(i));
-        }
+    if (heat_.empty()) {
+        problem_.for_boundary([&](std::int64_t i, std::int64_t j, double weight) {
+            if (M.kind[i] == moving) warm(problem_.row_of(i), i, j, weight);
+        });
     }
     clear_own<T>(exits);
 }
@@ -246,23 +241,30 @@ Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
     if (!resumes) P_and_V_ = Buffer<float>();  // others may need the room
     double inverse[max_width + 1] = {};
     for (int l = 0; l <= x_.columns; ++l) inverse[l] = 1 / scale_[l];
-    const int count = x_.columns + x_.hidden;
-    Levels found{};
-    bool packed_h = false;
+    Task<T> task{};
+    task.nodes = problem_.nodes();
+    task.n_rows = system_->n_rows;
+    task.X = X.first;
+    task.stride = X.stride;
+    task.count = task.lanes = x_.columns;
+    task.hidden = x_.hidden;
+    task.inverse_scale = inverse;
+    task.Z = x_.Z;
+    task.stride_of_Z = x_.stride;
+    task.heat = given_;
+    Buffer<float> rows;
     if constexpr (sizeof(T) == 4) {
-        // Is there a lane for h beside those of X, and are its digits not needed?
-        packed_h = h && !x_.hidden && problem_.greatest(h) < longest_in_float;
-        const Buffer<float> rows = packed(X, count, packed_h ? h : nullptr);
-        found = problem_.residual<float>({problem_.nodes(), system_->n_rows, rows.get(), x_.width,
-                                          count + packed_h, packed_h, inverse, x_.Z, x_.stride,
-                                          x_.columns + packed_h, given_});
-    } else {
-        found = problem_.residual<double>({problem_.nodes(), system_->n_rows, X.first, X.stride,
-                                           count, false, inverse, x_.Z, x_.stride, x_.columns,
-                                           given_});
+        // Are the digits of h not needed?
+        task.packed_h = h && problem_.greatest(h) < longest_in_float;
+        rows = packed(X, x_.columns, task.packed_h ? h : nullptr);
+        task.X = rows.get();
+        task.stride = x_.width;
+        task.count = task.lanes += task.packed_h;
     }
-    if (h && !packed_h) found.exits = problem_.exit_residual(h, x_.Z + x_.columns, x_.stride);
-    if (packed_h) found.exits = found.columns[count];
+    Levels found = problem_.residual<T>(task);
+    if (task.packed_h) found.exits = found.columns[x_.columns];
+    else if (h) found.exits = problem_.exit_residual(h, x_.Z + x_.columns, x_.stride);
+    if (x_.hidden) found.columns[x_.columns] = found.hidden;
     if (!h && x_.lanes > x_.columns) {  // exit times that are good enough: their lane is idle
         problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
             for (std::int64_t row = first; row < last; ++row) {

@@ -96,10 +96,9 @@ private:
     const Problem& problem_;
     const System* system_ = nullptr;
     Heat given_{}, passed_{};
-    // Of a folded system: the heat that each node gets from nodes folded before it, and that folded
-    // ones get from the boundary and from sources, too; the latter also in their order. x_.columns
-    // numbers for each.
-    std::vector<double> heat_, folded_;
+    // Of a folded system: the heat that each node gets from the boundary, from sources and from nodes
+    // folded before it; x_.columns numbers for each.
+    std::vector<double> heat_;
     Vectors x_{};
     Buffer<float> Z_, P_and_V_, Y_, room_;  // Y, room: with a factor
     // X and h of a reduced system, in rows of x_.width; of floats or of doubles, as X is.

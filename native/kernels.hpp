@@ -65,7 +65,7 @@ struct System {
     const float* weights;         // of entries, in units of the largest pivot; or null
     const double* graph_weights;  // those of the graph instead; or null, if all weights are 1
     double weight_unit;           // what turns the latter into the former
-    const float *mass, *inverse_mass;  // padded; 0 at rows that are not moving
+    const float* mass;            // padded; 0 at rows that are not moving
     // What turns a residual in units of the pivot into one in units of the gauge: for each row,
     // padded; or, if that is null, for all of them.
     const float* units;
@@ -110,7 +110,8 @@ struct Triangles {
 // prove nothing: see proof.hpp for that.
 struct Levels {
     double columns[max_width];
-    double exits;  // that of h
+    double hidden;  // that of 1 − Σ of the columns
+    double exits;   // that of h
 };
 
 // Heat put in at some nodes, a row of numbers for each of them.
@@ -133,6 +134,7 @@ struct Task {
     std::int64_t stride;  // from row to row
     int count;
     bool packed_h;                // the last of them is h
+    bool hidden;                  // whether the level of one more column is wanted
     const double* inverse_scale;  // of each column, max_width of them
     float* Z;                     // receives r / pivots
     int stride_of_Z, lanes;       // from row to row, and how many are written

@@ -324,6 +324,15 @@ inline Row<T, W> larger_or_nan(Row<T, W> a, const Row<T, W>& b) {
     return a;
 }
 
+// 1 / x, and 0 where x is.
+template <class T, int W>
+inline Row<T, W> inverse_or_0(Row<T, W> a) {
+    for (int k = 0; k < a.parts; ++k) {
+        a.part[k] = a.part[k] > 0 ? 1 / a.part[k] : Vec<T, Row<T, W>::per>{};
+    }
+    return a;
+}
+
 template <class T, int W>
 inline Row<T, W> size_of(Row<T, W> a) {
     for (int k = 0; k < a.parts; ++k) a.part[k] = a.part[k] < 0 ? -a.part[k] : a.part[k];

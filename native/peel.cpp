@@ -32,8 +32,7 @@ Peel peel_trees(const Operator& M, std::uint8_t* kind, double* pivots) {
         }
     }
     // Of M h = gauge, what peeled children passed on.
-    std::vector<double>& source = peel.received;
-    source.assign(static_cast<std::size_t>(graph.n_nodes), 0.0);
+    std::vector<double> source(static_cast<std::size_t>(graph.n_nodes), 0.0);
     while (!candidates.empty()) {
         const std::int32_t i = candidates.back();
         candidates.pop_back();

@@ -18,7 +18,9 @@ struct Peel {
     std::vector<double> ratio;
     std::vector<double> pivot;  // of the child when it was eliminated
     std::vector<double> rise;   // of h: h = rise + ratio · h_p
-    std::vector<double> received;  // by node, if any were peeled: what its equation for h gained
+
+    // What the parent's equation for h gains by it.
+    double passed(std::size_t k) const { return ratio[k] * pivot[k] * rise[k]; }
 };
 
 // Finds the hanging trees, marks their nodes in `kind` and updates the pivots. A parent that would

@@ -50,18 +50,16 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
         if (kind_[i] == moving) M_.largest_pivot = std::max(M_.largest_pivot, pivots[i]);
     }
     if (M_.largest_pivot == 0) M_.largest_pivot = 1;  // nothing moves
-    inverse_mass_ = mass_;
     const bool has_units = root || !fold.empty();
     if (has_units) units_ = mass_;
     for_nodes([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             if (kind_[i] != moving) continue;
             mass_[i] = static_cast<float>(pivots[i] / M_.largest_pivot);
-            inverse_mass_[i] = 1 / mass_[i];
             if (has_units) units_[i] = static_cast<float>(pivots[i] / gauge(M_, i));
         }
     });
-    whole_ = whole(M_, inverse_mass_.data(), has_units ? units_.data() : nullptr);
+    whole_ = whole(M_, has_units ? units_.data() : nullptr);
     if (reducing) reduce(std::move(fold));
 }
 
@@ -104,6 +102,7 @@ Levels Problem::residual(const Task<T>& task) const {
         }
         const std::lock_guard<std::mutex> guard(mutex);
         for (int l = 0; l < max_width; ++l) raise(all.columns[l], part.columns[l]);
+        raise(all.hidden, part.hidden);
     });
     return all;
 }
@@ -155,7 +154,7 @@ void Problem::hang(const Columns<T>& X, double* h, const double* low, const doub
     for (std::int64_t k = fold.size(); k-- > 0;) {
         double sums[max_width], time = fold.rise[k];
         for (int l = 0; l < X.count; ++l) {
-            sums[l] = folded[k * X.count + l] * fold.inverse_pivots[k];
+            sums[l] = folded[fold.nodes[k] * X.count + l] * fold.inverse_pivots[k];
         }
         for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
             const T* const row = X.first + fold.ends[e] * X.stride;

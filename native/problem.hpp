@@ -58,6 +58,18 @@ public:
         for_cuts(cuts_, body);
     }
 
+    // Calls body(i, j, weight) for edges between nodes i that are not held and nodes j that are.
+    template <class Body>
+    void for_boundary(Body body) const {
+        const Graph& graph = M_.graph;
+        for (std::int64_t j = 0; j < graph.n_nodes; ++j) {
+            if (kind_[j] != held) continue;
+            for (std::int64_t e = graph.start[j]; e < graph.start[j + 1]; ++e) {
+                if (kind_[graph.ends[e]] != held) body(graph.ends[e], j, graph.weight(e));
+            }
+        }
+    }
+
     // Residuals of X as it is, left in task.Z, and their sizes.
     template <class T>
     Levels residual(const Task<T>& task) const;
@@ -69,8 +81,8 @@ public:
     double greatest(const double* h) const;
 
     // Gives nodes that were eliminated, by peeling or folding, the values that the others, and the
-    // heat that was passed on to them, imply, within [low, high]. Heat is by node; of folded nodes
-    // by their order, `X.count` numbers for each.
+    // heat that was passed on to them, imply, within [low, high]. Heat is by node; of a folded
+    // system, `X.count` numbers for each.
     template <class T>
     void hang(const Columns<T>& X, double* h, const double* low, const double* high,
               const Heat& passed, const double* folded) const;
@@ -89,7 +101,7 @@ private:
 
     std::vector<std::uint8_t> kind_;
     std::vector<std::int64_t> cuts_, system_cuts_;
-    std::vector<float> mass_, inverse_mass_, units_;  // padded
+    std::vector<float> mass_, units_;  // padded
     Operator M_;
     Peel peel_;
     Fold no_fold_;

@@ -28,14 +28,13 @@ void sort_by_length(std::int32_t* first, std::int32_t* last, const std::int32_t*
 
 }  // namespace
 
-System whole(const Operator& M, const float* inverse_mass, const float* units) {
+System whole(const Operator& M, const float* units) {
     System system{};
     system.n_rows = M.graph.n_nodes;
     system.start = M.graph.start;
     system.ends = M.graph.ends;
     system.graph_weights = M.graph.weights;
     system.mass = M.mass;
-    system.inverse_mass = inverse_mass;
     system.units = units;
     system.unit = static_cast<float>(1 + M.leak);
     system.weight_unit = 1 / M.largest_pivot;
@@ -129,7 +128,6 @@ void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, i
     ends_ = Buffer<std::int32_t>(start_[n_rows]);
     if (edges.weighted()) weights_ = Buffer<float>(start_[n_rows]);
     mass_.assign(static_cast<std::size_t>(padded(n_rows)), 0.0f);
-    inverse_mass_ = mass_;
     if (whole.units) units_ = mass_;
     for_pieces(threads, n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r) {
@@ -140,7 +138,6 @@ void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, i
                 ends_[at++] = row_of_[j];
             });
             mass_[r] = M.mass[i];
-            inverse_mass_[r] = whole.inverse_mass[i];
             if (whole.units) units_[r] = whole.units[i];
         }
     });
@@ -150,7 +147,6 @@ void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, i
     system_.weights = weights_.get();
     system_.graph_weights = nullptr;
     system_.mass = mass_.data();
-    system_.inverse_mass = inverse_mass_.data();
     if (whole.units) system_.units = units_.data();
     nodes_.insert(nodes_.end(), off.begin(), off.end());
 }

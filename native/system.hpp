@@ -14,7 +14,7 @@
 namespace isotherm {
 
 // The graph's own rows.
-System whole(const Operator& M, const float* inverse_mass, const float* units);
+System whole(const Operator& M, const float* units);
 
 class Reduced {
 public:
@@ -44,7 +44,7 @@ private:
     std::vector<std::int64_t> start_;
     Buffer<std::int32_t> ends_;
     Buffer<float> weights_;
-    std::vector<float> mass_, inverse_mass_, units_;
+    std::vector<float> mass_, units_;
 };
 
 }  // namespace isotherm

@@ -452,8 +452,8 @@ struct Boundary {
 };
 
 template <class T>
-void fresh_levels_are_those_of_the_residual(const Operator& M, const Columns<T>& X, const double* h,
-                                            const Levels& found) {
+void fresh_levels_are_those_of_the_residual(const Operator& M, const Columns<T>& X, bool hidden,
+                                            const double* h, const Levels& found) {
     for (int k = 0; k < X.count + (h != nullptr); ++k) {
         long double most = 0;
         for (Int i = 0; i < M.graph.n_nodes; ++i) {
@@ -461,19 +461,22 @@ void fresh_levels_are_those_of_the_residual(const Operator& M, const Columns<T>&
             most = std::max(most, std::fabs(residual(M, i, X, k, h)) / gauge(M, i));
         }
         const double level = k < X.count ? found.columns[k] : found.exits;
-        CHECK(std::fabs(double(most) - level) <= 1e-10 * (1 + level));
+        // What was rounded or clipped of the hidden column is not looked at.
+        const double slack = hidden && k == X.count - 1 ? 1e-4 : 1e-10;
+        CHECK(std::fabs(double(most) - level) <= slack * (1 + level));
     }
 }
 
 // Also where the lane of h is idle, and where h is too long for it.
 template <class T>
 void weighing_does_not_depend_on_the_lane_of_h(Descent& descent, const Operator& M, const Columns<T>& X,
-                                               const Doubles& h, const Doubles& scale) {
-    fresh_levels_are_those_of_the_residual(M, X, nullptr, descent.weigh(X, nullptr, scale.data()));
+                                               bool hidden, const Doubles& h, const Doubles& scale) {
+    fresh_levels_are_those_of_the_residual(M, X, hidden, nullptr,
+                                           descent.weigh(X, nullptr, scale.data()));
     Doubles longer(h);
     for (double& time : longer) time *= 1e7;
     const Levels found = descent.weigh(X, longer.data(), scale.data());
-    fresh_levels_are_those_of_the_residual(M, X, longer.data(), found);
+    fresh_levels_are_those_of_the_residual(M, X, hidden, longer.data(), found);
 }
 
 template <class T>
@@ -541,10 +544,10 @@ Outcome<T> solve(Problem& problem, const Boundary& boundary, const Options& o, i
             descent.begin(iterated, boundary.scale.data());
         } else {
             if (h && round == rounds) {
-                weighing_does_not_depend_on_the_lane_of_h(descent, M, X, out.h, boundary.scale);
+                weighing_does_not_depend_on_the_lane_of_h(descent, M, X, o.hidden, out.h, boundary.scale);
             }
             out.found = descent.weigh(X, h, boundary.scale.data());
-            fresh_levels_are_those_of_the_residual(M, X, h, out.found);
+            fresh_levels_are_those_of_the_residual(M, X, o.hidden, h, out.found);
         }
         if (round == rounds) return out;
         target *= 1e-6f;
@@ -579,7 +582,7 @@ void steps_lead_to_equilibrium(const Sample& s, const Dense& inverse, const Opti
         for (Int i = 0; i < s.n; ++i) {
             const double error = s.free[i] ? std::fabs(at(i) - x[i]) : 0.0;
             CHECK(error <= (fine ? 1e-8 : 1e-3));
-            CHECK(error <= level * h[i] + 1e-10);
+            CHECK(error <= level * h[i] + (o.hidden ? 1e-5 : 1e-10));
         }
     }
     for (Int i = 0; i < s.n; ++i) CHECK(std::isnan(out.X[i * o.stride()]));

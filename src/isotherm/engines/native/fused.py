@@ -105,7 +105,8 @@ class FusedConjugateGradient:
         self.run = None
 
     def _current(self) -> Run:
-        assert self.run is not None, "start comes first"
+        if self.run is None:
+            raise RuntimeError("a solve must be started first")
         return self.run
 
 
