@@ -196,7 +196,7 @@ struct BoundProblem {
           ties(ties_),
           problem(checked(start_, ends_, weights_, free, degrees_), free.data(), degrees_.data(),
                   weights_or_null(ties_, degrees_.shape(0)), leak, root, peeling, threads,
-                  kernels_named(simd), Problem::is_small(view(start_, ends_, weights_))) {}
+                  kernels_named(simd), Problem::is_small(static_cast<std::int64_t>(ends_.shape(0)))) {}
 
     static Graph checked(const Array<const std::int64_t>& start,
                          const Array<const std::int32_t>& ends, const nb::object& weights,
@@ -432,6 +432,7 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);  // threads may still be solving when a process ends
     set_poll(&asked_to_stop);
     m.def("instruction_sets", &instruction_sets);
+    m.def("is_reduced", &Problem::is_small, "n_entries"_a);
     m.def("from_edges", &make_graph<std::int32_t>, "n_nodes"_a, "source"_a.noconvert(),
           "target"_a.noconvert(), "weights"_a.none(), "threads"_a);
     m.def("from_edges", &make_graph<std::int64_t>, "n_nodes"_a, "source"_a.noconvert(),

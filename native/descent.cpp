@@ -124,11 +124,12 @@ template <class T>
 void Descent::put_back(const Columns<T>& X, double* h) const {
     const std::int32_t* const nodes = problem_.nodes();
     const Columns<T> own = own_or(X);
-    if (!nodes || !is_up_to_date() || !own.first) return;
+    if (!nodes || !is_up_to_date() || (X.count > 0 && !own.first)) return;
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t row = first; row < last; ++row) {
             const T* const from = own.first + row * own.stride;
-            std::copy(from, from + X.count, X.first + nodes[row] * X.stride);
+            T* const to = X.first + nodes[row] * X.stride;
+            std::copy(from, from + X.count, to);
             if (h && exits_.get()) h[nodes[row]] = exits_[row];
         }
     });
@@ -141,6 +142,13 @@ double Descent::longest(const double* h) const {
         most = std::max(most, exits_[row]);
     }
     return most;
+}
+
+double Descent::longest_of_all(double* h) const {
+    const Columns<float> none{nullptr, 0, 0};
+    put_back(none, h);
+    problem_.hang(none, h, nullptr, nullptr, {}, nullptr);
+    return problem_.greatest(h);
 }
 
 template <class T>

@@ -63,7 +63,7 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
     if (reducing) reduce(std::move(fold));
 }
 
-bool Problem::is_small(const Graph& graph) { return graph.n_entries() <= few_entries; }
+bool Problem::is_small(std::int64_t n_entries) { return n_entries <= few_entries; }
 
 void Problem::reduce(Fold fold) {
     if (reduced_) return;

@@ -22,7 +22,7 @@ public:
     Problem(const Graph& graph, const std::uint8_t* free, const double* degrees,
             const double* ties, double leak, bool root, bool peeling, int threads,
             const Kernels& kernels, bool reducing);
-    static bool is_small(const Graph& graph);
+    static bool is_small(std::int64_t n_entries);
     Problem(const Problem&) = delete;
     Problem& operator=(const Problem&) = delete;
 

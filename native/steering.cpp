@@ -140,6 +140,16 @@ void Steering::weigh(const Columns<T>& X) {
     exits_.done = found.exits < final_eta;
 }
 
+// The same amid steps: whether they have led anywhere, or all is rounding.
+template <class T>
+bool Steering::weigh_again(const Columns<T>& X) {
+    weigh(X);
+    drift_ = 0;
+    const bool fell = !(level() > weighed_ / 2);
+    weighed_ = level();
+    return fell;
+}
+
 // Takes over what a step says: levels of the columns, of h, and of the hidden column.
 void Steering::read(const float* levels) {
     for (int k = 0; k < block_.columns; ++k) levels_[k] = levels[k] * scale_[k];
@@ -151,7 +161,12 @@ bool Steering::is_near(double tol) {
     // The longest exit time is looked for only where it matters.
     constexpr double nearly = 4;
     if (exits() && exits_.lack < good_eta && !(likely() > nearly * aim_at * tol)) {
-        exits_.longest = descent_.longest(exits_.h);
+        const double longest = descent_.longest(exits_.h);
+        // Eliminated nodes may take longer. By how much hardly changes any more.
+        if (farther_ == 0) {
+            farther_ = std::max(1.0, descent_.longest_of_all(exits_.h) / std::max(longest, 1e-300));
+        }
+        exits_.longest = longest > 0 ? longest * farther_ : problem_.greatest(exits_.h);
     }
     return likely() <= aim_at * tol;
 }
@@ -185,7 +200,8 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         }
         pace_ = Pace();
         reach_ = reach<T>();
-        drift_ = 0;
+        drift_ = farther_ = 0;
+        weighed_ = infinity;
     }
     paused_ = false;
     // But for rounding, there are no more steps than rows.
@@ -197,8 +213,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
             // prove it.
             const double unsure = drift_ * exits_.longest / (1 - exits_.lack);
             if (fresh_ || unsure <= (1 - aim_at) * aim.tol) break;
-            weigh(X);
-            drift_ = 0;
+            if (!weigh_again(X)) return State::short_of_digits;
             continue;
         }
         float levels[max_width + 1];
@@ -217,16 +232,15 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         if (plain && pace_.steps_left(now, [&] { return target(aim.tol); }) > too_many_) {
             descent_.precondition(problem_.factor());
             more_digits = floats && target(aim.tol) < reach_;
+            weighed_ = infinity;
         } else if (now > reach_) {
             if (likely() > aim.look_at && Clock::now() < until) continue;
             if (is_near(aim.tol)) continue;
             paused_ = true;
             return State::going;
         }
-        weigh(X);
-        if (more_digits || level() <= least_) return State::short_of_digits;
+        if (!weigh_again(X) || more_digits || level() <= least_) return State::short_of_digits;
         reach_ = reach<T>();
-        drift_ = 0;
     }
     return State::reached;
 }

@@ -103,6 +103,8 @@ private:
     template <class T>
     void weigh(const Columns<T>& X);
     template <class T>
+    bool weigh_again(const Columns<T>& X);
+    template <class T>
     Columns<T> without_hidden(const Columns<T>& X) const {
         return {X.first, X.stride, block_.columns, X.full_rows};
     }
@@ -129,6 +131,8 @@ private:
     bool paused_ = false;   // between two steps
     Pace pace_;
     double reach_ = 0, drift_ = 0;
+    double weighed_ = 0;  // the level when residuals were last fresh
+    double farther_ = 0;  // the longest exit time of all, in that of moving nodes; once it is known
 };
 
 }  // namespace isotherm

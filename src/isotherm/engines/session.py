@@ -70,7 +70,9 @@ class HostSession:
         self.operator = self._operator_of(problem, self.options.tol)
         self._solvers: list[Solver] = []  # as they are tried
         self._methods: dict[int, Method] = {}  # these bound to this matrix, by their identity
-        self._candidates = choose_solvers(self.options.solver, problem)
+        self._candidates = choose_solvers(
+            self.options.solver, problem, eliminates=self.operator.eliminates
+        )
 
     @property
     def is_busy(self) -> bool:

@@ -46,14 +46,17 @@ A_MOMENT = 1e8
 CYCLES = 500  # with so few, or one in fifty nodes, a graph is nearly a tree
 
 
-def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> Iterator[Solver]:
+def choose_solvers(
+    solver: str | Solver, problem: DirichletProblem, *, eliminates: bool = False
+) -> Iterator[Solver]:
     """The solvers to try, in turn; more than one only for ``"auto"``.
 
     ``"auto"`` takes `Direct` up to 200 free nodes, and on larger graphs that are nearly trees, or
     mostly long paths, if the work that its factors take was counted and is small;
-    `ConjugateGradient` on all others. Where that cannot prove the tolerance it falls back on
-    `Direct` (up to 2 000 free nodes, or where its work was counted) and on `Elimination` (up to
-    1 000), which copes with weights of any range.
+    `ConjugateGradient` on all others, and on these, too, where it `eliminates` such nodes itself.
+    Where that cannot prove the tolerance it falls back on `Direct` (up to 2 000 free nodes, or
+    where its work was counted) and on `Elimination` (up to 1 000), which copes with weights of any
+    range.
 
     Raises
     ------
@@ -62,7 +65,7 @@ def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> Iterator[
     """
     if isinstance(solver, str):
         if solver == "auto":
-            return _auto(problem)
+            return _auto(problem, eliminates=eliminates)
         if solver in SOLVERS:
             return iter([SOLVERS[solver]()])
     elif hasattr(solver, "bind") and not isinstance(solver, type):
@@ -70,12 +73,12 @@ def choose_solvers(solver: str | Solver, problem: DirichletProblem) -> Iterator[
     raise ParameterError.unknown("solver", solver, ["auto", *SOLVERS])
 
 
-def _auto(problem: DirichletProblem) -> Iterator[Solver]:
+def _auto(problem: DirichletProblem, *, eliminates: bool) -> Iterator[Solver]:
     n_free = problem.n_free
     direct: Direct | None = None
     if n_free <= DIRECT_FIRST:
         direct = Direct()
-    elif _mostly_paths(problem) or _nearly_a_tree(problem):
+    elif not eliminates and (_mostly_paths(problem) or _nearly_a_tree(problem)):
         direct = _counted(problem, INSTEAD_OF_STEPS)
     if direct is None:
         yield ConjugateGradient()

@@ -42,6 +42,11 @@ class Operator(Protocol):
     problem: DirichletProblem
 
     @property
+    def eliminates(self) -> bool:
+        """Whether conjugate gradients eliminate nodes of few neighbours, as those of trees."""
+        ...
+
+    @property
     def gauge(self) -> NDArray[np.float64]:
         """The unit w in which the residual of each node is measured; see the function `gauge`."""
         ...
@@ -85,6 +90,10 @@ class ReferenceOperator:
     def __init__(self, problem: DirichletProblem, tol: float) -> None:
         self.problem = problem
         self._tol = tol
+
+    @property
+    def eliminates(self) -> bool:
+        return False
 
     @cached_property
     def gauge(self) -> NDArray[np.float64]:

@@ -75,6 +75,10 @@ class NativeOperator(ReferenceOperator):
         self.threads = threads
         self.simd = simd
 
+    @property
+    def eliminates(self) -> bool:
+        return bool(core.is_reduced(len(self.problem.graph.rows.ends)))
+
     def prepared(self, *, peeling: bool = True) -> core.Problem:
         """The matrix as the core sees it; `peeling` takes hanging trees off."""
         rows, problem = self.problem.graph.rows, self.problem
