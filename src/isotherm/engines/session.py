@@ -131,7 +131,8 @@ class HostSession:
                 break
         best, solver = tried[-1]
         if not best.met:
-            best, solver = min(tried, key=lambda one: one[0].certificate.bound)
+            # Of equals the last, which says best why it failed.
+            best, solver = min(reversed(tried), key=lambda one: one[0].certificate.bound)
         missed = "" if best.met else shortfall(best, solver, tol)
         return self._solution(problem, best, solver, started, missed)
 
