@@ -13,6 +13,7 @@ CLAIMS = [
     "equilibrium_beats_ten_sweeps",
     "never_slower_than_ten_sweeps",
     "two_classes_cost_less",
+    "beside_label_propagation",
     "same_answer_sooner",
     "cost_grows_linearly",
     "product_near_the_limit",

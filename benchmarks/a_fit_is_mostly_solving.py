@@ -45,29 +45,26 @@ def run(*, quick: bool) -> Result:
 def share_of_steps(model, A, known):
     """Seconds of a fit, and of the steps in it."""
     spent = 0.0
-    descent_of = fused.FusedConjugateGradient._descent
+    iterate = fused.Run.iterate
 
-    class Timed:
-        def __init__(self, descent):
-            self._descent = descent
-
-        def step(self, *arguments):
-            nonlocal spent
+    def timed(run, X, tol, watch):
+        nonlocal spent
+        steps = iterate(run, X, tol, watch)
+        while True:
             started = time.perf_counter()
-            found = self._descent.step(*arguments)
+            reached = next(steps, None)
             spent += time.perf_counter() - started
-            return found
+            if reached is None:
+                return
+            yield reached
 
-        def __getattr__(self, name):
-            return getattr(self._descent, name)
-
-    fused.FusedConjugateGradient._descent = lambda self, block: Timed(descent_of(self, block))
+    fused.Run.iterate = timed
     try:
         started = time.perf_counter()
         model.fit(A, known)
         return time.perf_counter() - started, spent
     finally:
-        fused.FusedConjugateGradient._descent = descent_of
+        fused.Run.iterate = iterate
 
 
 def time_import(name: str) -> float:

@@ -30,6 +30,9 @@ LIBRARIES = [
     "pyamg",
     "pandas",
     "pyarrow",
+    "igraph",
+    "torch",
+    "torch-geometric",
 ]
 
 

@@ -34,6 +34,35 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "true error": lambda row: f"{row['true_error']:.1e}",
         },
     ),
+    "never_slower_than_ten_sweeps": (
+        lambda row: row["stop"] == "tolerance",
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "isotherm": lambda row: f"{row['ours_s'] * 1e3:.1f} ms",
+            "ten sweeps": lambda row: f"{row['sweeps_s'] * 1e3:.1f} ms",
+            "ratio": lambda row: f"**{row['ratio']:.1f}**",
+            "steps": lambda row: str(row["steps"]),
+            "accuracy": lambda row: f"{row['accuracy']:.3f}",
+            "theirs": lambda row: f"{row['sweeps_accuracy']:.3f}",
+        },
+    ),
+    "two_classes_cost_less": (
+        bool,  # all
+        {
+            "columns": lambda row: row["columns"] + (", weights" if row["weighted"] else ""),
+            "ns per entry and step": lambda row: f"{row['ns_per_entry']:.2f}",
+            "of sixteen": lambda row: f"{row['of_sixteen']:.2f}",
+        },
+    ),
+    "beside_label_propagation": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "who": lambda row: row["who"],
+            "time": lambda row: f"{row['seconds'] * 1e3:.0f} ms",
+            "accuracy": lambda row: f"{row['accuracy']:.3f}",
+        },
+    ),
     "same_answer_sooner": (
         bool,  # all
         {

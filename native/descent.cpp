@@ -144,7 +144,7 @@ double Descent::longest(const double* h) const {
     return most;
 }
 
-double Descent::longest_of_all(double* h) const {
+double Descent::complete_exits(double* h) const {
     const Columns<float> none{nullptr, 0, 0};
     put_back(none, h);
     problem_.hang(none, h, nullptr, nullptr, {}, nullptr);

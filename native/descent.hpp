@@ -55,9 +55,10 @@ public:
     template <class T>
     void put_back(const Columns<T>& X, double* h) const;
 
-    // The longest exit time of moving nodes, as the steps have it; and of all, once h is put back.
+    // The longest exit time of moving nodes, as the steps have it.
     double longest(const double* h) const;
-    double longest_of_all(double* h) const;
+    // Puts h back, eliminated nodes included; the longest exit time of all.
+    double complete_exits(double* h) const;
 
     // Whether the system is still the one that X was weighed in.
     bool is_up_to_date() const { return system_ == &problem_.system(); }

@@ -22,8 +22,8 @@ constexpr std::int64_t stalled = 300;    // steps without progress, with a facto
 // the factor costs per entry, as measured on one thread: what is decided must not depend on how
 // many there are.
 double steps_worth_a_factor(const System& M, int lanes) {
-    constexpr double few_steps = 12, substitution = 0.02;
-    const double width = width_for(lanes);
+    constexpr double few_steps = 25;
+    const double width = width_for(lanes), substitution = 0.02 + 0.002 * width;
     const double per_entry = 0.003 + 0.00015 * width, per_row = 0.017 + 0.004 * width;
     const auto rows = static_cast<double>(std::max<std::int64_t>(1, M.n_rows));
     const auto entries = static_cast<double>(M.start[M.n_rows]);
@@ -164,7 +164,7 @@ bool Steering::is_near(double tol) {
         const double longest = descent_.longest(exits_.h);
         // Eliminated nodes may take longer. By how much hardly changes any more.
         if (farther_ == 0) {
-            farther_ = std::max(1.0, descent_.longest_of_all(exits_.h) / std::max(longest, 1e-300));
+            farther_ = std::max(1.0, descent_.complete_exits(exits_.h) / std::max(longest, 1e-300));
         }
         exits_.longest = longest > 0 ? longest * farther_ : problem_.greatest(exits_.h);
     }
@@ -175,9 +175,12 @@ template <class T>
 State Steering::run(const Columns<T>& X, bool cold, const Aim& aim) {
     const State state = go(X, cold, aim);
     if (state == State::going) return state;
-    settle(X, false);
-    // Later solves need not carry exit times along that are good enough.
-    if (exits() && exits_.lack < final_eta / 2) exits_.done = true;
+    descent_.put_back(without_hidden(X), exits());
+    if (exits() && exits_.lack < final_eta / 2) {
+        // Good enough: later solves need not carry them along.
+        descent_.complete_exits(exits_.h);
+        exits_.done = true;
+    }
     return state;
 }
 

@@ -53,8 +53,8 @@ def solve_dirichlet(
         Temperatures to start from, such as those of a problem that differs in a few nodes; the
         proof is the same wherever a solve starts.
     progress : callable, optional
-        Called after each step with its number and the error that is still likely; what it raises
-        ends the solve.
+        Called every few milliseconds with the steps so far and the error that is still likely;
+        what it raises ends the solve.
 
     Returns
     -------

@@ -101,7 +101,7 @@ class HeatClassifier(Answering):
             takes it as so large a part of its temperature, the rest coming from its neighbours; it
             counts as predicted and may get another label. See `isotherm.classifier.seeds`.
         progress : callable, optional
-            Called after each step of the solve with its number and the error that is still likely;
+            Called every few milliseconds with the steps so far and the error that is still likely;
             what it raises ends the fit, and leaves the classifier as it was.
 
         Raises

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from isotherm.solvers.certificate import Certificate
     from isotherm.solvers.method import Solver
 
-# Called after each step with its number and the error that is still likely; what it raises ends
-# the solve. It is how a progress bar, Ctrl-C in a notebook and a cancelled request all work.
+# Called every few milliseconds, or after a step that takes longer, with the steps so far and the
+# error that is still likely; what it raises ends the solve. It is how a progress bar, Ctrl-C in a
+# notebook and a cancelled request all work.
 Progress: TypeAlias = Callable[[int, float], None]
 
 # Looks at temperatures and their certificate and says how many times too large the errors still
