@@ -57,8 +57,16 @@ def by_igraph(A, known):
     upper = A.tocoo()
     edges = np.column_stack([upper.row, upper.col])[upper.row < upper.col]
     graph = igraph.Graph(n=A.shape[0], edges=edges)
-    fixed = (known >= 0).tolist()
-    return lambda: graph.community_label_propagation(initial=known.tolist(), fixed=fixed).membership
+    fixed, initial = (known >= 0).tolist(), known.tolist()
+
+    def run():
+        found = graph.community_label_propagation(initial=initial, fixed=fixed)
+        community = np.array(found.membership)  # numbered anew: seeds tell which label it is
+        label_of = np.full(community.max() + 1, -1)
+        label_of[community[known >= 0]] = known[known >= 0]
+        return label_of[community]
+
+    return run
 
 
 def by_torch_geometric(A, known):

@@ -86,9 +86,9 @@ def attempt(
             met = bound <= tol or (stop is not None and stop(X, certificate) <= 1)
             # A solver's own residual drifts from the true one: it may be at its target where the
             # certificate is not. Starting again from there is worth it while it helps.
-            # With η < ½ its exit times are at most 3/2 of the exact ones: is rounding too much
-            # even with these?
-            hopeless = likely <= tol and _all_rounding(certificate, 6 * tol)
+            # With η < ½, without which nothing is likely, exit times are at most 3/2 of the exact
+            # ones: is rounding too much even with these?
+            hopeless = math.isfinite(likely) and _all_rounding(certificate, 6 * tol)
             worth_it = early or (likely <= tol and bound < previous / 2 and not hopeless)
             if not met and not worth_it and X.dtype == np.float32:
                 X, worth_it = X.astype(np.float64), True  # which holds more digits
