@@ -65,7 +65,7 @@ Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots) {
     fold.received.assign(static_cast<std::size_t>(n), 0.0);
     std::vector<Neighbour> around;
     for (;;) {
-        if (fold.nodes.size() % 4096 == 0) check_interrupt();
+        if (fold.nodes.size() % 65536 == 0) check_interrupt();
         const std::int32_t v = graph.take_out(few_neighbours, around);
         if (v < 0) break;
         double total = 0;
@@ -88,6 +88,7 @@ Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots) {
     fold.rest_start.assign(static_cast<std::size_t>(n) + 1, 0);
     fold.rest_exits.assign(static_cast<std::size_t>(n), 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
+        if (i % 65536 == 0) check_interrupt();
         if (kind[i] == moving) {
             const auto v = static_cast<std::int32_t>(i);
             graph.look_around(v, around);

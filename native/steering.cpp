@@ -171,6 +171,13 @@ bool Steering::is_near(double tol) {
     return likely() <= aim_at * tol;
 }
 
+// Whether so many more steps are reason for a factor. The longer it has taken already, the less is
+// believed of what the pace foretells: early steps are the quickest.
+bool Steering::is_slow(double steps_to_come) const {
+    const auto taken = static_cast<double>(steps());
+    return steps_to_come > too_many_ / 4 && steps_to_come + taken > too_many_;
+}
+
 template <class T>
 State Steering::run(const Columns<T>& X, bool cold, const Aim& aim) {
     const State state = go(X, cold, aim);
@@ -232,7 +239,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         if (pace_.since_progress(now, exits_.lack) > patience) return State::hopeless;
         const bool plain = preconditioner_ == Preconditioner::automatic && !problem_.is_factorised();
         bool more_digits = floats && now <= reach_;
-        if (plain && pace_.steps_left(now, [&] { return target(aim.tol); }) > too_many_) {
+        if (plain && is_slow(pace_.steps_left(now, [&] { return target(aim.tol); }))) {
             descent_.precondition(problem_.factor());
             more_digits = floats && target(aim.tol) < reach_;
             weighed_ = infinity;

@@ -111,6 +111,7 @@ private:
     template <class T>
     double reach() const;
     double level() const;
+    bool is_slow(double steps_to_come) const;
     double target(double tol) const;
     void read(const float* levels);
     bool is_near(double tol);
