@@ -194,10 +194,15 @@ struct BoundProblem {
           weights(weights_),
           degrees(degrees_),
           ties(ties_),
-          problem(checked(start_, ends_, weights_, free, degrees_), free.data(), degrees_.data(),
-                  weights_or_null(ties_, degrees_.shape(0)), leak, root, peeling, threads,
-                  kernels_named(simd), Problem::is_small(static_cast<std::int64_t>(ends_.shape(0)))) {}
+          problem(made(checked(start_, ends_, weights_, free, degrees_), free.data(),
+                       degrees_.data(), weights_or_null(ties_, degrees_.shape(0)), leak, root,
+                       peeling, threads, kernels_named(simd))) {}
 
+    template <class... Arguments>
+    static Problem made(const Graph& graph, const Arguments&... arguments) {
+        return unlocked(
+            [&] { return Problem(graph, arguments..., Problem::is_small(graph.n_entries())); });
+    }
     static Graph checked(const Array<const std::int64_t>& start,
                          const Array<const std::int32_t>& ends, const nb::object& weights,
                          const Array<const std::uint8_t>& free,
