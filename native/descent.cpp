@@ -205,7 +205,7 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
     };
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t row = first; row < last; ++row) {
-            const std::int64_t i = nodes ? nodes[row] : row;
+            const std::int64_t i = problem_.node_of(row);
             float* const z = x_.Z + row * x_.stride;
             std::fill(z, z + x_.stride, 0.0f);
             if (M.kind[i] != moving) continue;
@@ -228,7 +228,7 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
     });
     const Peel& peel = problem_.peel();
     for (std::size_t k = 0; exits && k < peel.child.size(); ++k) {
-        const std::int64_t p = peel.parent[k], row = nodes ? problem_.row_of(p) : p;
+        const std::int64_t p = peel.parent[k], row = problem_.row_of(p);
         if (M.kind[p] != moving) continue;
         x_.Z[row * x_.stride + x_.columns] += static_cast<float>(peel.passed(k) / problem_.pivot(p));
     }

@@ -25,6 +25,11 @@ struct Fold {
     std::vector<std::int32_t> rest_ends;
     std::vector<double> rest_weights, rest_exits;
 
+    Graph rest() const {
+        return {static_cast<std::int64_t>(rest_start.size()) - 1, rest_start.data(),
+                rest_ends.data(), rest_weights.data()};
+    }
+
     bool empty() const { return nodes.empty(); }
     std::int64_t size() const { return static_cast<std::int64_t>(nodes.size()); }
 };

@@ -11,6 +11,7 @@ namespace {
 constexpr std::int64_t ahead = 32, doubles_ahead = 20;
 // Rows, and entries of a row, after which sums in float are moved to double.
 constexpr std::int64_t rows_per_sum = 32, hub = 256;
+// Of P, up to which it is in a core's own cache: its rows need not be asked for.
 constexpr std::int64_t near_bytes = 1 << 19;
 
 // Two rows of two floats.
@@ -26,11 +27,6 @@ template <int W, bool Halves>
 inline Row<float, W> load_direction(const void* P, std::int64_t i) {
     if constexpr (Halves) return load_row_of_halves<W>(static_cast<const std::uint16_t*>(P) + i * W);
     else return load_row<float, W>(static_cast<const float*>(P) + i * W);
-}
-template <int W, bool Halves>
-inline void store_direction(void* P, std::int64_t i, const Row<float, W>& p) {
-    if constexpr (Halves) store_row_of_halves<W>(static_cast<std::uint16_t*>(P) + i * W, p);
-    else store_row(static_cast<float*>(P) + i * W, p);
 }
 
 // Of entries (i, j): U is one number or a vector of them.
@@ -155,7 +151,6 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
     const std::int64_t* start = M.start;
     const std::int32_t* ends = M.ends;
     constexpr std::int64_t bytes = W * (Halves ? sizeof(std::uint16_t) : sizeof(float));
-    // Rows that are in a core's own cache need not be asked for.
     const bool near = M.n_rows * bytes <= near_bytes;
     const std::int64_t stop = near ? 0 : start[M.n_rows] - ahead;
     const char* const rows = static_cast<const char*>(x.P);
@@ -170,16 +165,16 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
                 if constexpr (kind == Weights::ones) return p;
                 else return weight(at) * p;
             };
+            const auto ask_for_four = [&](std::int64_t at) __attribute__((always_inline)) {
+                if (at + 4 >= stop) return;
+                for (int k = 0; k < 4; ++k) __builtin_prefetch(rows + bytes * ends[at + ahead + k]);
+            };
             V sums{};
             if constexpr (W == 2) {  // two entries to a register
                 static_assert(!Halves);
                 Pairs two[2] = {};
                 for (; e + 4 <= e1; e += 4) {
-                    if (e + 4 < stop) {
-                        for (int k = 0; k < 4; ++k) {
-                            __builtin_prefetch(rows + bytes * ends[e + ahead + k]);
-                        }
-                    }
+                    ask_for_four(e);
                     for (int k = 0; k < 2; ++k) {
                         const Pairs p = load_pairs(x.P, ends[e + 2 * k], ends[e + 2 * k + 1]);
                         const std::int64_t at = e + 2 * k;
@@ -192,11 +187,7 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
             } else if (e + 4 <= e1) {
                 V four[4] = {};  // so that additions need not wait for each other
                 for (; e + 4 <= e1; e += 4) {
-                    if (e + 4 < stop) {
-                        for (int k = 0; k < 4; ++k) {
-                            __builtin_prefetch(rows + bytes * ends[e + ahead + k]);
-                        }
-                    }
+                    ask_for_four(e);
                     for (int k = 0; k < 4; ++k) four[k] += term(e + k);
                 }
                 sums = (four[0] + four[1]) + (four[2] + four[3]);

@@ -115,7 +115,7 @@ double Problem::exit_residual(const double* h, float* Z, int stride) const {
     for_nodes([&](std::int64_t, std::int64_t first, std::int64_t last) {
         double most = 0;
         for (std::int64_t row = first; row < last; ++row) {
-            const std::int64_t i = nodes() ? nodes()[row] : row;
+            const std::int64_t i = node_of(row);
             if (row < n_rows) Z[row * stride] = 0.0f;
             if (kind_[i] == held) continue;
             double flow = 0;
@@ -183,7 +183,7 @@ void Problem::settle(const Columns<T>& X, double* h, const double* low, const do
     std::copy(high, high + X.count, most);
     for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t row = first; row < last; ++row) {
-            const std::int64_t i = nodes() ? nodes()[row] : row;
+            const std::int64_t i = node_of(row);
             if (kind_[i] == held) continue;
             T* values = X.first + i * X.stride;
             for (int l = 0; l < X.count; ++l) values[l] = within(values[l], least[l], most[l]);

@@ -37,7 +37,8 @@ public:
     const System& system() const { return reduced_ ? reduced_->system() : whole_; }
     // What the rows of the system are, and the peeled ones behind them; null: nodes themselves.
     const std::int32_t* nodes() const { return reduced_ ? reduced_->nodes().data() : nullptr; }
-    std::int64_t row_of(std::int64_t i) const { return reduced_->row_of(i); }  // of a moving node
+    std::int64_t node_of(std::int64_t row) const { return reduced_ ? reduced_->nodes()[row] : row; }
+    std::int64_t row_of(std::int64_t i) const { return reduced_ ? reduced_->row_of(i) : i; }
     bool is_reduced() const { return reduced_ != nullptr; }
     void reduce(Fold fold = {});
 

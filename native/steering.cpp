@@ -115,7 +115,7 @@ void Steering::settle(const Columns<T>& X, bool clip) {
     const auto low = static_cast<T>(low_[last]), high = static_cast<T>(high_[last]);
     problem_.for_nodes([&](std::int64_t, std::int64_t first, std::int64_t end) {
         for (std::int64_t row = first; row < end; ++row) {
-            const std::int64_t i = problem_.nodes() ? problem_.nodes()[row] : row;
+            const std::int64_t i = problem_.node_of(row);
             if (problem_.M().kind[i] == held) continue;
             T* const values = X.first + i * X.stride;
             T sum = 0;

@@ -26,6 +26,14 @@ void sort_by_length(std::int32_t* first, std::int32_t* last, const std::int32_t*
     std::copy(sorted.begin(), sorted.end(), first);
 }
 
+// Calls visit(j, weight) for the edges of a node to nodes that move.
+template <class Visit>
+void for_moving(const Graph& graph, const std::uint8_t* kind, std::int64_t i, Visit visit) {
+    for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+        if (kind[graph.ends[e]] == moving) visit(graph.ends[e], graph.weight(e));
+    }
+}
+
 }  // namespace
 
 System whole(const Operator& M, const float* units) {
@@ -41,43 +49,9 @@ System whole(const Operator& M, const float* units) {
     return system;
 }
 
-namespace {
-
-// The edges between moving nodes: those of the graph, or of what is left of it.
-class OwnEdges {
-public:
-    explicit OwnEdges(const Operator& M) : M_(M) {}
-    bool weighted() const { return M_.graph.weights != nullptr; }
-    template <class Visit>
-    void visit(std::int64_t i, Visit visit) const {
-        for (std::int64_t e = M_.graph.start[i]; e < M_.graph.start[i + 1]; ++e) {
-            if (M_.kind[M_.graph.ends[e]] == moving) visit(M_.graph.ends[e], M_.graph.weight(e));
-        }
-    }
-private:
-    const Operator& M_;
-};
-
-class EdgesLeft {
-public:
-    explicit EdgesLeft(const Fold& fold) : fold_(fold) {}
-    bool weighted() const { return true; }
-    template <class Visit>
-    void visit(std::int64_t i, Visit visit) const {
-        for (std::int64_t e = fold_.rest_start[i]; e < fold_.rest_start[i + 1]; ++e) {
-            visit(fold_.rest_ends[e], fold_.rest_weights[e]);
-        }
-    }
-private:
-    const Fold& fold_;
-};
-
-}  // namespace
-
 Reduced::Reduced(const Operator& M, const System& whole, Fold fold, int threads)
     : system_(whole), fold_(std::move(fold)) {
-    if (fold_.empty()) fill(M, whole, OwnEdges(M), threads);
-    else fill(M, whole, EdgesLeft(fold_), threads);
+    fill(M, whole, fold_.empty() ? M.graph : fold_.rest(), threads);
     fold_.rest_start = {};
     fold_.rest_ends = {};
     fold_.rest_weights = {};
@@ -87,27 +61,31 @@ std::vector<double> Reduced::exits(const Operator& M) const {
     std::vector<double> exits;
     for (std::int64_t r = 0; r < system_.n_rows; ++r) {
         const std::int64_t i = nodes_[r];
+        if (!fold_.empty()) {
+            exits.push_back(fold_.rest_exits[i] / M.largest_pivot);
+            continue;
+        }
         double stay = 0, leave = M.ties ? M.ties[i] : 0.0;
         for (std::int64_t e = M.graph.start[i]; e < M.graph.start[i + 1]; ++e) {
             if (M.kind[M.graph.ends[e]] == held) leave += M.graph.weight(e);
             if (M.kind[M.graph.ends[e]] == moving) stay += M.graph.weight(e);
         }
-        if (!fold_.empty()) leave = fold_.rest_exits[i];
         // Peeled nodes pass heat on to where it leaks, too.
-        else if (M.leak > 0) leave = std::max(M.mass[i] * M.largest_pivot - stay, 0.0);
+        if (M.leak > 0) leave = std::max(M.mass[i] * M.largest_pivot - stay, 0.0);
         exits.push_back(leave / M.largest_pivot);
     }
     return exits;
 }
 
-template <class Edges>
-void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, int threads) {
+// `graph` is that of M, or what is left of it.
+void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, int threads) {
     const std::int64_t n = M.graph.n_nodes;
     std::vector<std::int32_t> lengths(static_cast<std::size_t>(n));
     row_of_.assign(lengths.size(), 0);
     for_pieces(threads, n, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
-            if (M.kind[i] == moving) edges.visit(i, [&](std::int32_t, double) { ++lengths[i]; });
+            if (M.kind[i] != moving) continue;
+            for_moving(graph, M.kind, i, [&](std::int32_t, double) { ++lengths[i]; });
         }
     });
     std::vector<std::int32_t> off = fold_.nodes, sorted;
@@ -126,15 +104,15 @@ void Reduced::fill(const Operator& M, const System& whole, const Edges& edges, i
         start_[r + 1] = start_[r] + lengths[nodes_[r]];
     }
     ends_ = Buffer<std::int32_t>(start_[n_rows]);
-    if (edges.weighted()) weights_ = Buffer<float>(start_[n_rows]);
+    if (graph.weights) weights_ = Buffer<float>(start_[n_rows]);
     mass_.assign(static_cast<std::size_t>(padded(n_rows)), 0.0f);
     if (whole.units) units_ = mass_;
     for_pieces(threads, n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r) {
             const std::int64_t i = nodes_[r];
             std::int64_t at = start_[r];
-            edges.visit(i, [&](std::int32_t j, double weight) {
-                if (edges.weighted()) weights_[at] = static_cast<float>(weight / M.largest_pivot);
+            for_moving(graph, M.kind, i, [&](std::int32_t j, double weight) {
+                if (graph.weights) weights_[at] = static_cast<float>(weight / M.largest_pivot);
                 ends_[at++] = row_of_[j];
             });
             mass_[r] = M.mass[i];

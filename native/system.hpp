@@ -35,8 +35,7 @@ public:
     std::vector<double> exits(const Operator& M) const;
 
 private:
-    template <class Edges>
-    void fill(const Operator& M, const System& whole, const Edges& edges, int threads);
+    void fill(const Operator& M, const System& whole, const Graph& graph, int threads);
 
     System system_{};
     Fold fold_;
