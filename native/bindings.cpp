@@ -13,6 +13,7 @@
 #include "build.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
+#include "multiply.hpp"
 #include "names.hpp"
 #include "problem.hpp"
 #include "proof.hpp"
@@ -452,6 +453,19 @@ NB_MODULE(_core, m) {
             unlocked([&] { row_sums(graph, sums.data(), threads); });
         },
         "start"_a, "ends"_a, "weights"_a.none(), "sums"_a, "threads"_a);
+    m.def(
+        "multiply",
+        [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+           const nb::object& weights, const Matrix<const float>& X, const Matrix<float>& into,
+           int threads) {
+            const Graph graph = view(start, ends, weights);
+            require(X.shape(0) + 1 == start.shape(0), "one row per node");
+            require(X.shape(1) == panel_width, "16 columns");
+            require(into.shape(0) == X.shape(0) && into.shape(1) == X.shape(1), "equal shapes");
+            unlocked([&] { multiply(graph, X.data(), into.data(), threads); });
+        },
+        "start"_a, "ends"_a, "weights"_a.none(), "X"_a.noconvert(), "into"_a.noconvert(),
+        "threads"_a);
     m.def(
         "reach",
         [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
         MultiLabelDirichletClassifier as MultiLabelDirichletClassifier,
     )
     from isotherm.classifier.regress import DirichletRegressor as DirichletRegressor
+    from isotherm.classifier.stacked import (
+        StackedDirichletClassifier as StackedDirichletClassifier,
+    )
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
     from isotherm.engines.native import NativeEngine as NativeEngine
@@ -74,6 +77,7 @@ _HOME = {
     "SessionError": "errors",
     "Solution": "solvers",
     "SolveOptions": "solvers",
+    "StackedDirichletClassifier": "classifier.stacked",
     "Suggestion": "trust.suggest",
     "Suspect": "trust.scoring",
     "Sweeps": "solvers",

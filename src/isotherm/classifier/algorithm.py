@@ -134,7 +134,7 @@ class HeatClassifier(Answering):
                 stop=self._stop_for(seeds),
                 progress=progress,
             )
-            self._conclude(graph.nodes, session, solution, seeds)
+            self._conclude(graph.nodes, session, solution, seeds, progress)
             self.doubts_ = self._doubts()
         if self.doubts_:
             warnings.warn("few labels: " + "; ".join(self.doubts_), IsothermWarning,
@@ -195,7 +195,7 @@ class HeatClassifier(Answering):
             )
             self._tell(solution)
             self._sample = None
-            self._conclude(self._nodes, session, solution, seeds)
+            self._conclude(self._nodes, session, solution, seeds, progress)
             self.doubts_ = self._doubts(leaving_out=False)
         return self
 
@@ -234,7 +234,12 @@ class HeatClassifier(Answering):
         return unsettled
 
     def _conclude(
-        self, nodes: NodeIndex, session: Session, solution: Solution, seeds: Seeds
+        self,
+        nodes: NodeIndex,
+        session: Session,
+        solution: Solution,
+        seeds: Seeds,
+        progress: Progress | None = None,  # noqa: ARG002  # of further solves, in a stack
     ) -> None:
         """Make labels of temperatures, and keep all."""
         self._record(nodes, session, solution)
@@ -252,8 +257,13 @@ class HeatClassifier(Answering):
         self._keep(verdict)
 
     def _warm(self, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
-        """The last temperatures of each class; 0 of one that is new."""
-        previous = self._previous(graph)
+        """Where a fit may start, if there is a last one and it is asked for."""
+        found = getattr(self, "solution_", None)
+        return None if found is None else self._warm_of(found, graph, classes)
+
+    def _warm_of(self, found: Solution, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
+        """The temperatures of each class in the last fit; 0 of one that is new."""
+        previous = self._previous(graph, found)
         if previous is None:
             return None
         column = {label: k for k, label in enumerate(self.classes_.tolist())}

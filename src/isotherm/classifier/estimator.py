@@ -151,12 +151,11 @@ class DirichletEstimator:
         T[unreached] = 0.0
         return T
 
-    def _previous(self, graph: Graph) -> Warm | None:
-        """Where a fit may start: the last temperatures, each node's found by its id.
+    def _previous(self, graph: Graph, found: Solution | None) -> Warm | None:
+        """Where a fit may start: what the last one found, each node's found by its id.
 
         A node that was not there starts from the mean of its neighbours.
         """
-        found = getattr(self, "solution_", None)
         if not self.warm_start or found is None:
             return None
         if self._nodes.same_as(graph.nodes):
@@ -177,18 +176,8 @@ class DirichletEstimator:
         Fitted nodes without a temperature are not looked at: joined to the rest by the new
         node alone, they would take its temperature and not change it.
         """
-        n_nodes = len(self.temperatures_)
-        if isinstance(rows, Mapping):
-            rows = self._weights_of(rows)
-        if not scipy.sparse.issparse(rows):
-            rows = np.asarray(rows)
-        if rows.ndim != 2 or rows.shape[1] != n_nodes:
-            raise GraphError(
-                "new nodes are the rows of a matrix of weights, with one column for each of the "
-                f"{n_nodes} fitted nodes; this has shape {rows.shape}"
-            )
-        weights = as_weight_matrix(rows)
-        T = (self.temperatures_ if of is None else of).reshape(n_nodes, -1)
+        weights = self._new_weights(rows)
+        T = (self.temperatures_ if of is None else of).reshape(len(self.temperatures_), -1)
         usable = np.flatnonzero(~np.isnan(T[:, 0]))
         weights = weights[:, usable]
         total = weights @ np.ones(len(usable))
@@ -200,6 +189,20 @@ class DirichletEstimator:
         if unreached == "zero":
             extended[total == 0] = 0.0
         return np.asarray(extended, dtype=np.float64)
+
+    def _new_weights(self, rows: Any) -> scipy.sparse.csr_array:
+        """The weights of new nodes to the fitted ones, checked."""
+        n_nodes = len(self.temperatures_)
+        if isinstance(rows, Mapping):
+            rows = self._weights_of(rows)
+        if not scipy.sparse.issparse(rows):
+            rows = np.asarray(rows)
+        if rows.ndim != 2 or rows.shape[1] != n_nodes:
+            raise GraphError(
+                "new nodes are the rows of a matrix of weights, with one column for each of the "
+                f"{n_nodes} fitted nodes; this has shape {rows.shape}"
+            )
+        return as_weight_matrix(rows)
 
     def _weights_of(
         self, new: Mapping[Hashable, Mapping[Hashable, float]]

@@ -112,7 +112,11 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         positions, known = _known_values(values, graph)
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
         session = self._prepare(problem)
-        solution = self._solve(session, start=self._previous(graph), progress=progress)
+        solution = self._solve(
+            session,
+            start=self._previous(graph, getattr(self, "solution_", None)),
+            progress=progress,
+        )
 
         self._record(graph.nodes, session, solution)
         T = self._with_unreached(solution.temperatures, solution.unreached)

@@ -67,6 +67,12 @@ class Seeds(NamedTuple):
         """The share of each class among the seeds."""
         return np.asarray(self.values.sum(axis=0) / len(self.values), dtype=np.float64)
 
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """The values, each row times how sure it is."""
+        sure = 1.0 if self.confidence is None else self.confidence[:, np.newaxis]
+        return np.asarray(self.values * sure, dtype=np.float64)
+
     def held_codes(self, n: int) -> NDArray[np.intp]:
         """The class of each of n nodes that is held; −1 at others."""
         whole = np.full(n, UNKNOWN, dtype=np.intp)

@@ -83,9 +83,13 @@ class Trusted(Sampled):
         Scores are those of `spot_check`.
         """
         check_is_fitted(self)
-        free = np.flatnonzero(self.problem_.is_free)
-        some = free[:: max(1, len(free) // LOOKED_AT)]
+        some = self._looked_at()
         return compared(self.left_out_, self.temperatures_[some], self._means, self._decision)
+
+    def _looked_at(self) -> NDArray[np.intp]:
+        """Free nodes to compare decisions by."""
+        free = np.flatnonzero(self.problem_.is_free)
+        return np.asarray(free[:: max(1, len(free) // LOOKED_AT)])
 
     def _judged(self, left: LeftOut, calibration: Calibration) -> LeaveOneOut:
         return judged(

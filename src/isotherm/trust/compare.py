@@ -39,8 +39,14 @@ class Decided(NamedTuple):
     changed: float
 
 
-def compared(left: LeftOut, T: NDArray[np.floating], means: Means, used: str) -> list[Decided]:
-    """All decisions, the one in use first.
+def compared(
+    left: LeftOut,
+    T: NDArray[np.floating],
+    means: Means,
+    first: str,
+    own: NDArray[np.intp] | None = None,
+) -> list[Decided]:
+    """All decisions.
 
     Parameters
     ----------
@@ -49,24 +55,35 @@ def compared(left: LeftOut, T: NDArray[np.floating], means: Means, used: str) ->
     T : array of shape (m, K)
         Temperatures of free nodes.
     means : Means
-    used : str
+    first : str
+        The one to begin with.
+    own : int array of shape (m,), optional
+        The classes these nodes have; by default those of the first decision.
     """
-    K, some = T.shape[1], ~left.is_last
-    truth = left.codes[some]
-    own = winners(scores(T, means, used))
-    found = []
-    for decision in [used, *(name for name in DECISIONS if name != used)]:
-        labels = left.labels(decision)[some]
-        given = winners(scores(T, means, decision))
-        counts = np.bincount(given, minlength=K)
-        found.append(
-            Decided(
-                decision,
-                proportion(int(np.count_nonzero(labels == truth)), len(truth)),
-                macro_f1(truth, labels, K),
-                int(counts.argmax()),
-                float(counts.max() / max(len(given), 1)),
-                float(np.mean(given != own)) if len(given) else 0.0,
-            )
-        )
-    return found
+    found = {
+        decision: winners(scores(T, means, decision))
+        for decision in [first, *(name for name in DECISIONS if name != first)]
+    }
+    own = found[first] if own is None else own
+    return [decided(left, name, given, own, T.shape[1]) for name, given in found.items()]
+
+
+def decided(
+    left: LeftOut,
+    decision: str,
+    given: NDArray[np.intp],
+    own: NDArray[np.intp],
+    n_classes: int,
+) -> Decided:
+    """One decision, which gives these classes to free nodes that have others; see `compared`."""
+    some = ~left.is_last
+    truth, labels = left.codes[some], left.labels(decision)[some]
+    counts = np.bincount(given, minlength=n_classes)
+    return Decided(
+        decision,
+        proportion(int(np.count_nonzero(labels == truth)), len(truth)),
+        macro_f1(truth, labels, n_classes),
+        int(counts.argmax()),
+        float(counts.max() / max(len(given), 1)),
+        float(np.mean(given != own)) if len(given) else 0.0,
+    )

@@ -19,8 +19,8 @@ Where even a sample of the seeds would take too many columns some are left out t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.freed import Freed, free_each, heated_without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -111,6 +111,30 @@ class LeftOut:
     def reached(self) -> NDArray[np.bool_]:
         """Whether heat reaches a seed once it is free."""
         return ~np.isnan(self.temperatures[:, 0])
+
+    def only(self, rows: NDArray[np.intp]) -> Self:
+        """Some of the seeds left out, or all in another order."""
+        return replace(self, **_arrays_of([self], lambda arrays: arrays[0][rows]))
+
+
+def joined(found: Sequence[LeftOut]) -> LeftOut:
+    """Seeds left out in several goes, one after the other."""
+    return replace(found[0], **_arrays_of(found, np.concatenate))
+
+
+def _arrays_of(
+    found: Sequence[LeftOut], make: Callable[[list[NDArray[Any]]], NDArray[Any]]
+) -> dict[str, Any]:
+    """Each array of a `LeftOut`, made of those that were found."""
+    made: dict[str, Any] = {}
+    for name, first in vars(found[0]).items():
+        all_found = [getattr(one, name) for one in found]
+        if isinstance(first, Means):
+            fields = ("all", "free", "seed_share")
+            made[name] = Means(*(make([getattr(one, of) for one in all_found]) for of in fields))
+        elif isinstance(first, np.ndarray):
+            made[name] = make(all_found)
+    return made
 
 
 def leave_one_out(

@@ -1,0 +1,122 @@
+"""The model that combines views of a graph, fitted to seeds left out.
+
+See `isotherm.stacking`. Weights have normal priors around equal ones, the scale a is log-normal,
+the influence r of the shares and the offsets b_k are around 0: with few seeds all views count
+alike, and only many seeds can make one count for much more. Views that few seeds cannot judge have
+weights around 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.stacking.regression import log_sum
+from isotherm.trust.minimum import minimum
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SCALE, SCALE_DEVIATION = 2.0, 0.5  # of a, the latter of its logarithm
+WEIGHT_DEVIATION = 0.6  # of w, over the square root of the number of views
+SHARE_DEVIATION = 0.1  # of r
+OFFSET_DEVIATION = 0.1  # of b
+ENOUGH = 1e-9  # relative change of the posterior that ends the search
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The model, fitted.
+
+    Attributes
+    ----------
+    weights : array of shape (E,)
+        a w, what each view counts.
+    offsets : array of shape (K,)
+        ``r log π + b``, less what balances the classes.
+    n_judged : int
+        Seeds left out that it was fitted to.
+    """
+
+    weights: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    n_judged: int
+
+    def logits(self, views: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What decides between the classes, shape (m, K), of views of shape (E, m, K)."""
+        return np.asarray(np.tensordot(self.weights, views, 1) + self.offsets)
+
+    def bounds(
+        self, low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Between which the logits are, if the views are between these."""
+        up, down = np.maximum(self.weights, 0.0), np.minimum(self.weights, 0.0)
+        with np.errstate(invalid="ignore"):  # 0 · ∞: a view that counts for nothing
+            sums = [
+                np.nansum([np.tensordot(up, a, 1), np.tensordot(down, b, 1)], axis=0)
+                for a, b in ((low, high), (high, low))
+            ]
+        return sums[0] + self.offsets, sums[1] + self.offsets
+
+
+def fit_stack(
+    views: NDArray[np.float64],
+    Y: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    counts: NDArray[np.bool_],
+) -> Stack:
+    """The most likely model.
+
+    Parameters
+    ----------
+    views : array of shape (E, m, K)
+        Of seeds left out.
+    Y : array of shape (m, K)
+        What they are: rows of shares of the classes, times how much each row counts.
+    shares : array of shape (K,)
+        Of the classes among all seeds, all above 0.
+    counts : bool array of shape (E,)
+        Views that count from the start; the others must earn it.
+
+    Examples
+    --------
+    One view that is always right, and one that knows nothing.
+
+    >>> Y = np.eye(2)[np.arange(60) % 2]
+    >>> views = np.array([Y - 0.5, Y[::-1] - 0.5 + (np.arange(120) % 7 / 3 - 1).reshape(60, 2)])
+    >>> found = fit_stack(views, Y, np.array([0.5, 0.5]), np.array([True, True]))
+    >>> bool(found.weights[0] > 1 > abs(found.weights[1]))
+    True
+    """
+    (E, m, K), flat = views.shape, views.reshape(len(views), -1)
+    log_share = np.log(shares) - np.log(shares).mean()
+    rows = Y.sum(axis=1, keepdims=True)
+    centre = np.concatenate([[np.log(SCALE)], counts / counts.sum(), np.zeros(1 + K)])
+    deviation = np.concatenate(
+        [
+            [SCALE_DEVIATION],
+            np.full(E, WEIGHT_DEVIATION / np.sqrt(counts.sum())),
+            [SHARE_DEVIATION],
+            np.full(K, OFFSET_DEVIATION),
+        ]
+    )
+
+    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Minus the logarithm of the posterior, and its gradient."""
+        a, w, r, b = np.exp(theta[0]), theta[1 : E + 1], theta[E + 1], theta[E + 2 :]
+        X = (w @ flat).reshape(m, K)
+        Z = a * X + r * log_share + b
+        log_P = Z - log_sum(Z)
+        G = rows * np.exp(log_P) - Y
+        by_class = G.sum(axis=0)
+        gradient = np.concatenate(
+            [[a * (G * X).sum()], a * (flat @ G.ravel()), [by_class @ log_share], by_class]
+        )
+        off = (theta - centre) / deviation
+        return float(off @ off / 2 - (Y * log_P).sum()), gradient + off / deviation
+
+    theta = minimum(loss, centre, enough=ENOUGH)
+    offsets = theta[E + 1] * log_share + theta[E + 2 :]
+    return Stack(np.exp(theta[0]) * theta[1 : E + 1], offsets, m)

@@ -1,0 +1,78 @@
+"""Logistic regression with a ridge: vectors → log probabilities of the classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.trust.minimum import minimum
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+RIDGE = 1 / 16  # for rows of unit length
+RIDGE_OF_OFFSETS = 0.01
+ENOUGH = 1e-5  # relative change that ends the search
+MOST_ROWS = 3000  # that it is fitted to
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """A fitted one.
+
+    Attributes
+    ----------
+    weights : array of shape (p, K)
+    offsets : array of shape (K,)
+    """
+
+    weights: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+
+    def __call__(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Log probabilities of the classes, shape (m, K)."""
+        Z = X @ self.weights + self.offsets
+        return np.asarray(Z - log_sum(Z))
+
+
+def regress(X: NDArray[np.floating], Y: NDArray[np.float64]) -> Regression:
+    """Fit one.
+
+    Parameters
+    ----------
+    X : array of shape (m, p)
+        Rows of about unit length.
+    Y : array of shape (m, K)
+        What is known: rows of shares, times how much each row counts.
+
+    Examples
+    --------
+    >>> X, Y = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), np.eye(2)[[0, 0, 1]]
+    >>> regress(X, Y)(X).argmax(axis=1).tolist()
+    [0, 0, 1]
+    """
+    if len(X) > MOST_ROWS:
+        some = np.random.default_rng(0).choice(len(X), MOST_ROWS, replace=False)
+        X, Y = X[some], Y[some]
+    (m, p), K = X.shape, Y.shape[1]
+    X1 = np.column_stack([X, np.ones(m)]).astype(np.float64)
+    ridge = np.append(np.full(p, RIDGE), RIDGE_OF_OFFSETS)[:, np.newaxis]
+    counts = Y.sum(axis=1, keepdims=True)
+
+    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        W = theta.reshape(p + 1, K)
+        Z = X1 @ W
+        log_P = Z - log_sum(Z)
+        gradient = X1.T @ (counts * np.exp(log_P) - Y) + ridge * W
+        return float((ridge * W * W).sum() / 2 - (Y * log_P).sum()), gradient.ravel()
+
+    W = minimum(loss, np.zeros((p + 1) * K), enough=ENOUGH).reshape(p + 1, K)
+    return Regression(W[:p], W[p])
+
+
+def log_sum(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithm of the sum of the exponentials of each row, shape (m, 1)."""
+    top = Z.max(axis=1, keepdims=True)
+    return np.asarray(top + np.log(np.exp(Z - top).sum(axis=1, keepdims=True)))
