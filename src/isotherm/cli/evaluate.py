@@ -166,7 +166,7 @@ def _print_scores(rows: list[dict[str, Any]], repeats: int) -> None:
     for number, (share, scores) in enumerate(scores_by_share(rows).items()):
         if number:
             console.print()
-        console.print(f"{share_text(share)} of seeds, {counted(repeats, 'draw')}")
+        console.print(f"{share_text(share)} of the labels as seeds, {counted(repeats, 'draw')}")
         console.print(score_table(scores, width=console.width))
     for line in failure_lines(rows):
         console.print(line)
@@ -176,6 +176,7 @@ def _write_page(
     path: str, source: Labelled, rows: list[dict[str, Any]], command: str, *, force: bool
 ) -> None:
     """Write the page of a comparison, and say so."""
+    from isotherm.environment import versions
     from isotherm.experiments.peers import PEERS
     from isotherm.report.pages.evaluation import Evaluation, evaluation_page
     from isotherm.report.tables import write_text
@@ -186,8 +187,19 @@ def _write_page(
         "known labels": int((source.codes >= 0).sum()),
         "classes": int(source.codes.max()) + 1,
     }
-    titles = {row["model"]: PEERS[row["model"]].title for row in rows if row["model"] in PEERS}
-    page = evaluation_page(Evaluation(source.name, facts, rows, titles, command, source.inputs))
+    models = dict.fromkeys(row["model"] for row in rows)
+    peers = [PEERS[name] for name in models if name in PEERS]
+    page = evaluation_page(
+        Evaluation(
+            source.name,
+            facts,
+            rows,
+            titles={peer.name: peer.title for peer in peers},
+            command=command,
+            inputs=source.inputs,
+            versions=versions() | {peer.library: peer.version for peer in peers},
+        )
+    )
     with written(path):
         write_text(Path(path), page, force=force)
     Console().print(f"wrote {path}", soft_wrap=True)

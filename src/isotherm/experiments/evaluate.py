@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.experiments.models import Model
+    from isotherm.experiments.peers import Peer
     from isotherm.graph import Graph
 
     Codes = NDArray[np.intp]
@@ -98,7 +100,7 @@ def evaluate(
     how = {"tol": tol, "solver": solver, "engine": engine}
     contestants: list[Contestant] = [_of_model(*item) for item in make_models(**how).items()]
     contestants += [_of_decisions(how)] if decisions else []
-    contestants += [_timed(peer.name, peer.labels) for peer in choose_peers(against)]
+    contestants += [_of_peer(peer) for peer in choose_peers(against)]
     n_known = np.count_nonzero(labels != UNKNOWN)
     rows = []
     for fraction in fractions:
@@ -127,6 +129,12 @@ def _timed(name: str, labels_of: Callable[[Graph, Codes], Codes]) -> Contestant:
 
 def _of_model(name: str, model: Model) -> Contestant:
     return _timed(name, lambda graph, known: model.fit(graph, known).labels_)
+
+
+def _of_peer(peer: Peer) -> Contestant:
+    with suppress(Exception):  # said when it is asked; loading it is no part of its time
+        peer.load()
+    return _timed(peer.name, peer.labels)
 
 
 def _of_decisions(how: dict[str, Any]) -> Contestant:

@@ -11,12 +11,15 @@ import contextlib
 import io
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from isotherm.errors import NoAnswer, ParameterError
 from isotherm.labels import UNKNOWN
@@ -63,6 +66,11 @@ class Peer:
         """Whether its library is there; nothing is loaded to find out."""
         return find_spec(self.module.partition(".")[0]) is not None
 
+    @property
+    def version(self) -> str:
+        """Of its library."""
+        return version(self.library)
+
     def labels(self, graph: Graph, known: Codes) -> Codes:
         """A label for every node; −1 where it has no answer.
 
@@ -77,28 +85,41 @@ class Peer:
         NoAnswer
             If it failed, with what it said.
         """
-        seeds = known != UNKNOWN
-        classes, inverse = np.unique(known[seeds], return_inverse=True)
-        if len(classes) == 1:  # nothing to decide, which some libraries refuse
-            return np.full(len(known), classes[0])
-        codes = np.full(len(known), UNKNOWN)
-        codes[seeds] = inverse
-        found, failure = self._answered(graph, codes)
-        if not failure and (found[~seeds] == UNKNOWN).all() and not seeds.all():
+        found, failure = self._answered(graph, known)
+        free = known == UNKNOWN
+        if not failure and free.any() and (found[free] == UNKNOWN).all():
             failure = "no score is a number"
         if failure:
             warnings.warn(f"{self.name} gave no answer: {failure}", NoAnswer, stacklevel=2)
-        return np.where(found == UNKNOWN, UNKNOWN, classes[found])
+        return found
 
-    def _answered(self, graph: Graph, codes: Codes) -> tuple[Codes, str]:
+    def load(self) -> Any:
+        """Its module."""
+        return import_module(self.module)
+
+    def _answered(self, graph: Graph, known: Codes) -> tuple[Codes, str]:
         """Its answer, or what it raised; it neither warns nor prints, nor does it end the run."""
         A = sparse.csr_matrix(graph.adjacency)  # not every library takes an array
         try:
             with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
                 warnings.simplefilter("ignore")
-                return self.answer(import_module(self.module), A, codes), ""
+                return _numbered(partial(self.answer, self.load()), A, known), ""
         except (Exception, SystemExit) as error:  # GraphLearning ends the program where it is lost
-            return np.full(len(codes), UNKNOWN), f"{type(error).__name__}: {error}"
+            return np.full(len(known), UNKNOWN), f"{type(error).__name__}: {error}"
+
+
+def _numbered(
+    answer: Callable[[sparse.csr_matrix, Codes], Codes], A: sparse.csr_matrix, known: Codes
+) -> Codes:
+    """An answer to whom classes are 0 … K − 1, K at least 2, whatever they are here."""
+    seeds = known != UNKNOWN
+    classes, inverse = np.unique(known[seeds], return_inverse=True)
+    if len(classes) == 1:  # nothing to decide, which some libraries refuse
+        return np.full(len(known), classes[0])
+    codes = np.full(len(known), UNKNOWN)
+    codes[seeds] = inverse
+    found = answer(A, codes)
+    return np.where(found == UNKNOWN, UNKNOWN, classes[found])
 
 
 def _diffusion(sknetwork: Any, A: sparse.csr_matrix, codes: Codes) -> Codes:
@@ -114,6 +135,21 @@ def _pagerank(sknetwork: Any, A: sparse.csr_matrix, codes: Codes) -> Codes:
 
 
 def _poisson(ssl: Any, A: sparse.csr_matrix, codes: Codes) -> Codes:
+    """Each component by itself, those without seeds left out.
+
+    On several at once its equations have no solution, and its solver takes all of its 100,000
+    steps.
+    """
+    _, part = csgraph.connected_components(A, directed=False)
+    components = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
+    found = np.full(len(codes), UNKNOWN)
+    for number in np.unique(part[codes != UNKNOWN]):
+        nodes = components[number]
+        found[nodes] = _numbered(partial(_connected_poisson, ssl), A[nodes][:, nodes], codes[nodes])
+    return found
+
+
+def _connected_poisson(ssl: Any, A: sparse.csr_matrix, codes: Codes) -> Codes:
     return _by_graphlearning(ssl.poisson(A), codes)
 
 

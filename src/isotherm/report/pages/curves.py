@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Curve = Sequence[tuple[float, Mean]]  # share of seeds, score
 
 LEFT, RIGHT, UPPER, LOWER = 34.0, 300.0, 24.0, 264.0  # the sides of the chart
-INSET = 14.0  # of the first and the last share, so that bars of several models have room
 BESIDE = 2.4  # between the bars of two models
 LINE = 13.0  # of text
 WIDTH = 400.0
@@ -50,11 +49,13 @@ def curves(models: Mapping[str, Curve], axis: str, description: str) -> Markup:
             element("line", class_="grid", x1=LEFT, x2=RIGHT, y1=y, y2=y),
             element("text", f"{level:.4g}", x=LEFT - 5, y=y + 4, text_anchor="end"),
         ]
-    parts += _shares(shares)
+    inset = 6 + BESIDE * len(models) / 2  # of the first and the last share: room for all bars
+    across = {share: _across(share, shares, inset) for share in shares}
+    parts += _shares(across)
     ends = _apart([height(curve[-1][1].mean) for curve in models.values()])
     for place, (name, curve) in enumerate(models.items()):
         aside, shade = BESIDE * (place - (len(models) - 1) / 2), colour(place)
-        points = [(_across(share, shares) + aside, share, mean) for share, mean in curve]
+        points = [(across[share] + aside, share, mean) for share, mean in curve]
         line = " ".join(f"{x:.1f},{height(mean.mean):.1f}" for x, _, mean in points)
         inside = [element("polyline", points=line)]
         for x, share, mean in points:
@@ -88,25 +89,25 @@ def _levels(means: Sequence[Mean]) -> list[float]:
     """
     low = max(min((mean - spread for mean, spread in means), default=0.0), 0.0)
     high = min(max((mean + spread for mean, spread in means), default=1.0), 1.0)
-    step = next((s for s in (0.01, 0.02, 0.05, 0.1) if high - low <= 6 * s), 0.2)
+    step = next((s for s in (0.01, 0.02, 0.05, 0.1) if high - low <= 8 * s), 0.2)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     first = min(first, last - 2) if last >= 2 else 0
     return [round(k * step, 2) for k in range(first, max(last, first + 2) + 1)]
 
 
-def _across(share: float, shares: Sequence[float]) -> float:
+def _across(share: float, shares: Sequence[float], inset: float) -> float:
     """Where a share is, on a logarithmic scale: 1 and 5 % are as far apart as 4 and 20 %."""
     if shares[0] == shares[-1]:
         return (LEFT + RIGHT) / 2
     along = math.log(share / shares[0]) / math.log(shares[-1] / shares[0])
-    return LEFT + INSET + (RIGHT - LEFT - 2 * INSET) * along
+    return LEFT + inset + (RIGHT - LEFT - 2 * inset) * along
 
 
-def _shares(shares: Sequence[float]) -> list[Markup]:
+def _shares(across: Mapping[float, float]) -> list[Markup]:
     """The shares below the chart, as far as there is room, and what they are."""
     parts, taken = [], 0.0
-    for share in shares:
-        x, told = _across(share, shares), share_text(share)
+    for share, x in across.items():
+        told = share_text(share)
         half = 3.2 * len(told)
         if x - half >= taken:
             parts.append(element("text", told, x=x, y=LOWER + 15, text_anchor="middle"))

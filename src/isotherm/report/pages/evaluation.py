@@ -77,7 +77,7 @@ def _summary(found: Evaluation, by_share: dict[float, list[Score]]) -> str:
         best = best_of(scores)["macro_f1"]
         mean = max(score.means["macro_f1"].mean for score in scores)
         names = " and ".join(short(score.model) for score in scores if score.model in best)
-        words += f" {names} with {share_text(share)} of seeds ({mean:.3f}),"
+        words += f" {names} with {share_text(share)} of the labels ({mean:.3f}),"
     return f"{words[:-1]}.".replace(" %", "\u00a0%")
 
 
@@ -97,7 +97,7 @@ def _chart(by_share: dict[float, list[Score]]) -> Section:
         caption = f"{axis[0].upper()}{axis[1:]} against the share of seeds"
         figures.append(Figure(caption, curves(models, axis, caption)))
     words = f"{PROTOCOL} Bars are one standard deviation over the draws, up and down."
-    return Section("Scores against the share of seeds", words, [Group("many", figures)])
+    return Section("Scores against the share of seeds", words, [Group("two", figures)])
 
 
 def _tables(found: Evaluation, by_share: dict[float, list[Score]]) -> Section:
@@ -113,13 +113,13 @@ def _tables(found: Evaluation, by_share: dict[float, list[Score]]) -> Section:
             name = Cell(short(score.model), colour(place))
             rows.append([name, *means, seconds_text(score.seconds)])
         failures = failure_lines(row for row in found.rows if row["seed_fraction"] == share)
-        tables.append(Table(f"{share_text(share)} of the labels given", COLUMNS, rows, failures))
+        tables.append(Table(f"{share_text(share)} of the labels as seeds", COLUMNS, rows, failures))
     words = (
         "Mean ± standard deviation over the draws; seconds are the median of a draw, on the "
         "machine that made this page. The best of a column is bold, which says nothing of chance: "
         "compare the difference with the deviations."
     )
-    return Section("Numbers", words, tables)
+    return Section("Numbers", words, [Group("two", tables)])
 
 
 def _record(found: Evaluation) -> Section:
