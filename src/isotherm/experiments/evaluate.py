@@ -95,7 +95,7 @@ def evaluate(
     >>> rows = evaluate(club.graph, number_classes(club.labels)[0], [0.2], repeats=1,
     ...                 rngs=lambda share, repeat: np.random.default_rng(repeat))
     >>> rows[0]["model"], round(rows[0]["macro_f1"], 3), round(rows[0]["accuracy"], 3)
-    ('paper', 0.963, 0.963)
+    ('paper', 0.925, 0.926)
     """
     how = {"tol": tol, "solver": solver, "engine": engine}
     contestants: list[Contestant] = [_of_model(*item) for item in make_models(**how).items()]

@@ -122,7 +122,7 @@ def _apart(heights: Sequence[float]) -> list[float]:
     Examples
     --------
     >>> _apart([100.0, 200.0, 201.0])
-    [104.0, 197.5, 210.5]
+    [104.0, 198.0, 211.0]
     """
     order = sorted(range(len(heights)), key=lambda k: heights[k])
     # Groups of lines that touch: their middle stays where the middle of their curves is.
