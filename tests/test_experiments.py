@@ -260,6 +260,16 @@ def test_evaluation_gives_a_row_for_each_share_repeat_and_model(rng):
         assert not row["failure"]
 
 
+def test_progress_goes_from_nothing_to_all_at_each_share(rng):
+    graph, labels = BlockModel([60, 40], 0.3, 0.05).sample(rng)
+    told = []
+    evaluated(graph, labels, [0.1, 0.2], repeats=2, progress=lambda *now: told.append(now))
+    total = 2 * len(make_models())
+    assert told == [
+        (f"{share} % seeds", done, total) for share in (10, 20) for done in range(total + 1)
+    ]
+
+
 def test_models_are_scored_as_a_fit_of_ones_own_would_be(rng):
     graph, labels = BlockModel([60, 40], 0.3, 0.05).sample(rng)
     rows = evaluated(graph, labels, [0.3], repeats=1, decisions=True)

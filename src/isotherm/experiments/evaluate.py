@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,16 +105,20 @@ def evaluate(
     n_known = np.count_nonzero(labels != UNKNOWN)
     rows = []
     for fraction in fractions:
+        show = partial(progress or _silent, f"{100 * fraction:.3g} % seeds")
+        show(0, repeats * len(contestants))
         for repeat in range(repeats):
             seeds = draw_seeds(labels, fraction * n_known / len(labels), rngs(fraction, repeat))
             draw = {"seed_fraction": fraction, "repeat": repeat}
             for place, contestant in enumerate(contestants, 1):
                 rows += [draw | row for row in _scored(contestant, graph, labels, seeds)]
-                if progress is not None:
-                    done = repeat * len(contestants) + place
-                    progress(f"{fraction:.3g} seeds", done, repeats * len(contestants))
+                show(repeat * len(contestants) + place, repeats * len(contestants))
     _warn_of_doubts(rows, len(fractions) * repeats, tol)
     return rows
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """No progress."""
 
 
 def _timed(name: str, labels_of: Callable[[Graph, Codes], Codes]) -> Contestant:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from isotherm.report.palette import colour
@@ -10,7 +11,7 @@ from isotherm.report.scores import share_text
 from isotherm.report.svg import element, picture, together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from markupsafe import Markup
 
@@ -37,11 +38,9 @@ def curves(models: Mapping[str, Curve], axis: str, description: str) -> Markup:
     """
     shares = sorted({share for curve in models.values() for share, _ in curve})
     levels = _levels([mean for curve in models.values() for _, mean in curve])
-
-    def height(score: float) -> float:
-        low, high = levels[0], levels[-1]
-        return LOWER - (LOWER - UPPER) * (min(max(score, low), high) - low) / (high - low)
-
+    height = partial(_height, low=levels[0], high=levels[-1])
+    inset = 6 + BESIDE * len(models) / 2  # of the first and the last share: room for all bars
+    across = {share: _across(share, shares, inset) for share in shares}
     parts = [element("text", axis, x=0, y=11)]
     for level in levels:
         y = height(level)
@@ -49,31 +48,40 @@ def curves(models: Mapping[str, Curve], axis: str, description: str) -> Markup:
             element("line", class_="grid", x1=LEFT, x2=RIGHT, y1=y, y2=y),
             element("text", f"{level:.4g}", x=LEFT - 5, y=y + 4, text_anchor="end"),
         ]
-    inset = 6 + BESIDE * len(models) / 2  # of the first and the last share: room for all bars
-    across = {share: _across(share, shares, inset) for share in shares}
     parts += _shares(across)
     ends = _apart([height(curve[-1][1].mean) for curve in models.values()])
     for place, (name, curve) in enumerate(models.items()):
         aside, shade = BESIDE * (place - (len(models) - 1) / 2), colour(place)
-        points = [(across[share] + aside, share, mean) for share, mean in curve]
-        line = " ".join(f"{x:.1f},{height(mean.mean):.1f}" for x, _, mean in points)
-        inside = [element("polyline", points=line)]
-        for x, share, mean in points:
-            top, bottom = height(mean.mean + mean.spread), height(mean.mean - mean.spread)
-            told = f"{name}, {share_text(share)} seeds: {mean}"
-            y = height(mean.mean)
-            inside += [
-                element("line", x1=x, x2=x, y1=top, y2=bottom),
-                element("circle", element("title", told), cx=x, cy=y, r=2.6, fill=shade),
-            ]
-        dot = element("circle", cx=RIGHT + 12, cy=ends[place] - 4, r=3.5, fill=shade)
+        places = {share: x + aside for share, x in across.items()}
         parts += [
-            element("g", *inside, class_="curve", stroke=shade),
-            dot,
+            element(
+                "g", *_line(name, curve, places, height), class_="curve", stroke=shade, fill=shade
+            ),
+            element("circle", cx=RIGHT + 12, cy=ends[place] - 4, r=3.5, fill=shade),
             element("text", name, x=RIGHT + 20, y=ends[place]),
         ]
-    lower = max(LOWER + 34, max(ends, default=0.0) + 8)
+    lower = max(LOWER + 34, max(ends) + 8)
     return picture(together(*parts), (WIDTH, lower), description)
+
+
+def _height(score: float, low: float, high: float) -> float:
+    return LOWER - (LOWER - UPPER) * (min(max(score, low), high) - low) / (high - low)
+
+
+def _line(
+    name: str, curve: Curve, across: Mapping[float, float], height: Callable[[float], float]
+) -> list[Markup]:
+    """A model: a line, and at each share a bar and a dot that tells its numbers."""
+    corners = (f"{across[share]:.1f},{height(mean.mean):.1f}" for share, mean in curve)
+    parts = [element("polyline", points=" ".join(corners))]
+    for share, mean in curve:
+        x, told = across[share], f"{name}, {share_text(share)} seeds: {mean}"
+        top, bottom = height(mean.mean + mean.spread), height(mean.mean - mean.spread)
+        parts += [
+            element("line", x1=x, x2=x, y1=top, y2=bottom),
+            element("circle", element("title", told), cx=x, cy=height(mean.mean), r=2.6),
+        ]
+    return parts
 
 
 def _levels(means: Sequence[Mean]) -> list[float]:
