@@ -10,7 +10,7 @@ from isotherm.report.palette import N_COLOURS
 from isotherm.report.scores import Mean, share_text
 
 
-def rows_of(shares=(0.05, 0.2), models=("paper", "auto"), repeats=3, failure=""):
+def rows_of(shares=(0.05, 0.2), models=("paper", "auto"), repeats=3, failure="", answered=1.0):
     """The more seeds and the later the model, the better; accuracy is the other way round."""
     return [
         {
@@ -19,6 +19,7 @@ def rows_of(shares=(0.05, 0.2), models=("paper", "auto"), repeats=3, failure="")
             "repeat": repeat,
             "macro_f1": 0.5 + share + 0.1 * place / len(models) + 0.01 * repeat,
             "accuracy": 0.5 - share - 0.1 * place / len(models),
+            "answered": answered if place else 1.0,
             "seconds": 0.25,
             "failure": failure if model == models[-1] else "",
         }
@@ -92,3 +93,10 @@ def test_nothing_is_drawn_outside_of_the_chart(mean):
 def test_what_a_peer_said_is_below_its_table():
     page = shown(models=("paper", "poisson"), failure="poisson gave no answer: odd")
     assert page.words.count("poisson gave no answer: odd (3 draws, counted as 0)") == 2
+
+
+def test_nodes_left_without_a_label_are_told_of():
+    page = shown(models=("pagerank", "paper", "auto"), answered=0.75)
+    said = "paper, auto: 75.0 % of the nodes got a label, the others count as wrong"
+    assert page.words.count(said) == 2
+    assert "got a label" not in shown().words

@@ -158,7 +158,12 @@ def _scores(
 
 def _print_scores(rows: list[dict[str, Any]], repeats: int) -> None:
     """A table for each share of seeds, and why there may be no answer."""
-    from isotherm.report.scores import failure_lines, scores_by_share, share_text
+    from isotherm.report.scores import (
+        abstention_lines,
+        failure_lines,
+        scores_by_share,
+        share_text,
+    )
     from isotherm.report.terminal import score_table
     from isotherm.report.words import counted
 
@@ -168,6 +173,8 @@ def _print_scores(rows: list[dict[str, Any]], repeats: int) -> None:
             console.print()
         console.print(f"{share_text(share)} of the labels as seeds, {counted(repeats, 'draw')}")
         console.print(score_table(scores, width=console.width))
+        for line in abstention_lines(scores):
+            console.print(line)
     for line in failure_lines(rows):
         console.print(line)
 

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.report.tables import grouped, mean_and_spread
-from isotherm.report.words import counted, short
+from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,11 +45,14 @@ class Score:
         For each of `KINDS`.
     seconds : float
         The median.
+    answered : float
+        The share of the nodes that got a label.
     """
 
     model: str
     means: dict[str, Mean]
     seconds: float
+    answered: float
 
 
 def scores_by_share(rows: Iterable[Row]) -> dict[float, list[Score]]:
@@ -57,7 +60,8 @@ def scores_by_share(rows: Iterable[Row]) -> dict[float, list[Score]]:
 
     Examples
     --------
-    >>> row = {"seed_fraction": 0.1, "model": "auto", "accuracy": 0.8, "seconds": 2.0}
+    >>> row = {"seed_fraction": 0.1, "model": "auto", "accuracy": 0.8, "answered": 1.0}
+    >>> row["seconds"] = 2.0
     >>> (score,) = scores_by_share([row | {"macro_f1": f1} for f1 in (0.5, 0.7)])[0.1]
     >>> str(score.means["macro_f1"]), str(score.means["accuracy"]), score.seconds
     ('0.600 ± 0.100', '0.800 ± 0.000', 2.0)
@@ -65,8 +69,9 @@ def scores_by_share(rows: Iterable[Row]) -> dict[float, list[Score]]:
     found: dict[float, list[Score]] = {}
     for (share, model), group in grouped(rows, "seed_fraction", "model").items():
         means = {kind: Mean(*mean_and_spread([row[kind] for row in group])) for kind in KINDS}
-        score = Score(model, means, median(row["seconds"] for row in group))
-        found.setdefault(share, []).append(score)
+        seconds = median(row["seconds"] for row in group)
+        answered, _ = mean_and_spread([row["answered"] for row in group])
+        found.setdefault(share, []).append(Score(model, means, seconds, answered))
     return found
 
 
@@ -101,6 +106,25 @@ def seconds_text(seconds: float) -> str:
     if seconds < 0.0005:
         return "<0.001"
     return f"{seconds:.{3 if seconds < 1 else 1 if seconds < 10 else 0}f}"
+
+
+def abstention_lines(scores: Iterable[Score]) -> list[str]:
+    """Who left nodes without a label, and how many got one; not those that never answered.
+
+    Examples
+    --------
+    >>> abstention_lines([Score("paper", {}, 0.1, 0.824), Score("pagerank", {}, 0.1, 1.0)])
+    ['paper: 82.4 % of the nodes got a label, the others count as wrong']
+    """
+    groups: dict[str, list[str]] = {}
+    for score in scores:
+        if 0 < score.answered < 1:
+            groups.setdefault(percent(score.answered), []).append(score.model)
+    return [
+        f"{', '.join(map(short, models))}: {share} of the nodes got a label, the others count as "
+        "wrong"
+        for share, models in groups.items()
+    ]
 
 
 def failure_lines(rows: Iterable[Row]) -> list[str]:

@@ -9,7 +9,14 @@ from isotherm.environment import versions
 from isotherm.report.pages.curves import curves
 from isotherm.report.palette import colour
 from isotherm.report.parts import Command, Figure, Group, Section
-from isotherm.report.scores import best_of, failure_lines, scores_by_share, seconds_text, share_text
+from isotherm.report.scores import (
+    abstention_lines,
+    best_of,
+    failure_lines,
+    scores_by_share,
+    seconds_text,
+    share_text,
+)
 from isotherm.report.tables import Best, Cell, Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, short
@@ -113,7 +120,8 @@ def _tables(found: Evaluation, by_share: dict[float, list[Score]]) -> Section:
             name = Cell(short(score.model), colour(place))
             rows.append([name, *means, seconds_text(score.seconds)])
         failures = failure_lines(row for row in found.rows if row["seed_fraction"] == share)
-        tables.append(Table(f"{share_text(share)} of the labels as seeds", COLUMNS, rows, failures))
+        notes = [*abstention_lines(scores), *failures]
+        tables.append(Table(f"{share_text(share)} of the labels as seeds", COLUMNS, rows, notes))
     words = (
         "Mean ± standard deviation over the draws; seconds are the median of a draw, on the "
         "machine that made this page. The best of a column is bold, which says nothing of chance: "
