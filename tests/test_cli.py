@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import CliRun
+from html_page import Page
 from isotherm import __version__
+from isotherm.experiments.models import make_models
 
 
 def run(*arguments, columns=100, cwd=None):
@@ -127,40 +129,83 @@ def files(tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def evaluate(files):
+    def evaluate(*arguments, columns=100):
+        both = str(files / "edges.csv"), str(files / "labels.tsv")
+        return run("evaluate", *both, *arguments, columns=columns)
+
+    return evaluate
+
+
+def without_seconds(text):
+    return [line.split()[:-1] for line in text.splitlines()]
+
+
 @pytest.mark.slow
-def test_evaluate_scores_every_decision(files):
-    single = files / "runs.csv"
-    result = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
-                 "--seeds", "40%,0.6", "--repeats", "5", "--csv", str(single))  # fmt: skip
+def test_evaluate_compares_models_at_each_share_of_seeds(files, evaluate):
+    single, page = files / "runs.csv", files / "page.html"
+    asked = ["--seeds", "40%,0.6", "--repeats", "5"]
+    result = evaluate(*asked, "--csv", str(single), "--report", str(page))
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert lines[0] == "macro-F1, mean ± standard deviation over 5 draw(s) of seeds"
-    assert lines[1].split() == [
-        "seeds",
-        "centered",
-        "plain",
-        "partial",
-        "mass",
-        "standard",
-        "ratio",
-    ]
-    assert [line.split()[0] for line in lines[2:-1]] == ["0.4", "0.6"]
-    assert lines[-1] == f"wrote {single}"
+    assert lines[0] == "40 % of the labels as seeds, 5 draws"
+    assert lines[1].split() == ["model", "macro-F1", "accuracy", "seconds"]
+    assert re.fullmatch(r"paper +0\.\d{3} ± 0\.\d{3} +0\.\d{3} ± 0\.\d{3} +\S+", lines[2])
+    models = list(make_models())
+    assert [line.split()[0] for line in lines[2 : 2 + len(models)]] == models
+    assert "60 % of the labels as seeds, 5 draws" in lines
+    assert lines[-2:] == [f"wrote {single}", f"wrote {page}"]
     rows = single.read_text().splitlines()
-    assert rows[0] == "seed_fraction,decision,repeat,macro_f1"
-    assert len(rows) == 1 + 2 * 5 * 6
-    again = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
-                "--seeds", "40%,0.6", "--repeats", "5")  # fmt: skip
-    assert again.stdout.splitlines() == lines[:-1]
-    taken = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
-                "--csv", str(single))  # fmt: skip
-    assert taken.returncode == 1
-    assert "exists already" in taken.stderr
-    narrow = run("evaluate", str(files / "edges.csv"), str(files / "labels.tsv"),
-                 "--seeds", "40%,0.6", "--repeats", "2", "--auto", columns=40)  # fmt: skip
-    rows = [line.split() for line in narrow.stdout.splitlines()[1:]]
-    assert rows[0] == ["seeds", "0.4", "0.6"]
-    assert [row[0] for row in rows[1:]][::6] == ["centered", "auto"]
+    assert rows[0] == "seed_fraction,model,repeat,macro_f1,accuracy,answered,seconds"
+    assert len(rows) == 1 + 2 * 5 * len(models)
+    assert Page(page.read_text(encoding="utf-8")).row("paper")[0] in lines[2]
+    assert without_seconds(evaluate(*asked).stdout) == without_seconds("\n".join(lines[:-2]))
+    for name in (single, page):
+        taken = evaluate("--csv" if name == single else "--report", str(name))
+        assert taken.returncode == 1
+        assert "exists already" in taken.stderr
+
+
+@pytest.mark.slow
+def test_evaluate_scores_decisions_and_peers_too(evaluate):
+    asked = ["--seeds", "40%", "--repeats", "2", "--decisions", "--against", "spreading, spreading"]
+    wide, narrow = (evaluate(*asked, columns=columns) for columns in (60, 40))
+    others = ["plain", "partial", "mass", "standard", "ratio", "spreading"]
+    for result in (wide, narrow):
+        assert (result.returncode, result.stderr) == (0, "")
+        lines = [line.split()[0] for line in result.stdout.splitlines()]
+        assert lines[2:] == [*make_models(), *others]
+    assert "±" in wide.stdout
+    assert "±" not in narrow.stdout
+    assert max(map(len, wide.stdout.splitlines())) <= 60
+    assert max(map(len, narrow.stdout.splitlines())) <= 40
+
+
+@pytest.mark.slow
+def test_evaluate_takes_a_data_set_by_name(tmp_path):
+    asked = ["--seeds", "20%", "--repeats", "2"]
+    result = run("evaluate", "--dataset", "karate", *asked, "--report", "k.html", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    page = Page((tmp_path / "k.html").read_text(encoding="utf-8"))
+    assert page.root.findtext("head/title") == "Models compared on karate"
+    assert "34 nodes, 78 edges, 34 known labels, 2 classes" in page.words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "the graph is missing: name two files"),
+        (["edges.csv"], "LABELS, the file of known labels, is missing"),
+        (["edges.csv", "labels.csv", "--dataset", "karate"], "two graphs were named"),
+        (["--dataset", "atlantis"], "unknown data set 'atlantis'"),
+        (["--dataset", "karate", "--against", "gcn"], "unknown peer 'gcn'; choose one of"),
+    ],
+)
+def test_evaluate_wants_one_graph_and_peers_that_exist(arguments, said, tmp_path):
+    result = run("evaluate", *arguments, columns=500, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from isotherm.cli.options import (
 
 READ = {"classify", "estimate", "evaluate", "explain", "suggest", "suspects"}
 SOLVE = READ | {"demo"}  # `reproduce` solves as the paper says
-# Scores every decision with its own seeds, so that there is no model to choose.
+# Compares all models on seeds of its own, so that there is none to choose.
 FIT = READ - {"evaluate"}
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from isotherm import BlockModel, DirichletClassifier, ParameterError, Sweeps
+from isotherm import BlockModel, DirichletClassifier, Graph, ParameterError, Sweeps
 from isotherm.decision import DECISIONS
 from isotherm.experiments import block_figures, consistency_map, growth, table2
-from isotherm.experiments.evaluate import evaluate
+from isotherm.experiments.evaluate import COLUMNS, evaluate
 from isotherm.experiments.figure1 import picture
 from isotherm.experiments.hold_out import (
     RULES,
@@ -16,7 +16,9 @@ from isotherm.experiments.hold_out import (
     scored,
     temperatures_of,
 )
+from isotherm.experiments.models import make_models
 from isotherm.experiments.paper import TABLE1, TABLE2
+from isotherm.experiments.peers import PEERS, Peer
 from isotherm.experiments.protocol import Cell, cells_of, run_cells
 from isotherm.experiments.store import Store
 from isotherm.experiments.summary import is_close, summarise
@@ -236,31 +238,89 @@ def test_a_summary_is_mean_and_deviation():
     assert summarise(rows)["x", 0.1, "plain", "zero"] == pytest.approx((0.3, 0.1))
 
 
-def test_evaluation_gives_a_row_for_each_share_repeat_and_decision(rng):
-    graph, labels = BlockModel([60, 40], 0.3, 0.05).sample(rng)
-    rows = evaluate(
-        graph,
-        labels,
-        [0.1, 0.2],
-        repeats=2,
-        rngs=lambda *at: np.random.default_rng(int(1e3 * sum(at))),
+def evaluated(graph, labels, shares, **how):
+    return evaluate(
+        graph, labels, shares, rngs=lambda *at: np.random.default_rng(int(1e3 * sum(at))), **how
     )
-    assert len(rows) == 2 * 2 * len(DECISIONS)
 
 
-def test_evaluation_may_also_choose_by_leave_one_out(rng):
+def test_evaluation_gives_a_row_for_each_share_repeat_and_model(rng):
     graph, labels = BlockModel([60, 40], 0.3, 0.05).sample(rng)
-    (*others, row) = evaluate(
-        graph, labels, [0.3], repeats=1, auto=True, rngs=lambda *_: np.random.default_rng(5)
-    )
-    assert [row["decision"] for row in others] == list(DECISIONS)
-    seeds = draw_seeds(labels, 0.3, np.random.default_rng(5))
+    rows = evaluated(graph, labels, [0.1, 0.2], repeats=2)
+    models = list(make_models())
+    assert [row["model"] for row in rows] == 4 * models
+    more = evaluated(graph, labels, [0.1], repeats=1, decisions=True, against=["spreading"])
+    others = [decision for decision in DECISIONS if decision != "centered"]
+    assert [row["model"] for row in more] == [*models, *others, "spreading"]
+    for row in (*rows, *more):
+        assert set(COLUMNS) <= set(row)
+        assert 0 <= row["macro_f1"] <= 1
+        assert row["answered"] >= row["accuracy"]
+        assert row["converged"]
+        assert not row["failure"]
+
+
+def test_progress_goes_from_nothing_to_all_at_each_share(rng):
+    graph, labels = BlockModel([60, 40], 0.3, 0.05).sample(rng)
+    told = []
+    evaluated(graph, labels, [0.1, 0.2], repeats=2, progress=lambda *now: told.append(now))
+    total = 2 * len(make_models())
+    assert told == [
+        (f"{share} % seeds", done, total) for share in (10, 20) for done in range(total + 1)
+    ]
+
+
+def test_models_are_scored_as_a_fit_of_ones_own_would_be(rng):
+    graph, labels = BlockModel([60, 40], 0.3, 0.05).sample(rng)
+    rows = evaluated(graph, labels, [0.3], repeats=1, decisions=True)
+    seeds = draw_seeds(labels, 0.3, np.random.default_rng(300))
     known = np.full(100, -1)
     known[seeds] = labels[seeds]
-    model = DirichletClassifier("auto", leak="auto").fit(graph, known)
     free = known < 0
-    assert row["decision"] == "auto"
-    assert row["macro_f1"] == macro_f1(labels[free], model.labels_[free])
+    by_hand = {"paper": DirichletClassifier(), "auto": DirichletClassifier("auto", leak="auto")}
+    by_hand["ratio"] = DirichletClassifier("ratio")
+    for name, model in by_hand.items():
+        (row,) = (row for row in rows if row["model"] == name)
+        found = model.fit(graph, known).labels_
+        assert row["macro_f1"] == macro_f1(labels[free], found[free])
+        assert row["accuracy"] == np.mean(found[free] == labels[free])
+
+
+def test_what_is_not_reached_counts_as_wrong_and_as_not_answered():
+    graph = Graph.from_edges([0, 1, 3], [1, 2, 4])
+    rows = evaluate(
+        graph,
+        np.array([0, 0, 0, 1, 1]),
+        [0.2],
+        repeats=1,
+        rngs=lambda *_: np.random.default_rng(0),
+    )
+    (row,) = (row for row in rows if row["model"] == "paper")
+    assert row["answered"] == row["accuracy"] in (0.25, 0.5)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("n_classes", [1, 2, 10])
+def test_few_seeds_and_odd_classes_are_no_error(share, n_classes):
+    ring = Graph.from_edges(range(10), [*range(1, 10), 0])
+    labels = np.arange(10) % n_classes
+    rows = evaluated(ring, labels, [share], repeats=2, decisions=True, against=["all"])
+    assert {row["model"] for row in rows} >= {*make_models(), "plain", "spreading"}
+
+
+def test_a_peer_that_fails_scores_nothing_and_ends_nothing(rng, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setitem(PEERS, "poisson", Peer("poisson", "", "numpy", "numpy", fail))
+    graph, labels = BlockModel([60, 40], 0.3, 0.05).sample(rng)
+    rows = evaluated(graph, labels, [0.1], repeats=2, against=["poisson", "spreading"])
+    failed = [row for row in rows if row["model"] == "poisson"]
+    assert [row["failure"] for row in failed] == 2 * [
+        "poisson gave no answer: ZeroDivisionError: oh"
+    ]
+    assert {(row["macro_f1"], row["accuracy"], row["answered"]) for row in failed} == {(0, 0, 0)}
+    assert all(row["macro_f1"] > 0 for row in rows if row["model"] == "spreading")
 
 
 # --- on data sets -------------------------------------------------------------------------------

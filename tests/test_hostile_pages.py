@@ -7,6 +7,7 @@ from isotherm import DirichletClassifier, Graph
 from isotherm.job import Run
 from isotherm.read.report import ReadReport
 from isotherm.report.pages.classification import classification_page
+from isotherm.report.pages.evaluation import Evaluation, evaluation_page
 from isotherm.report.pages.explanation import Classes, explanation_page
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.paper.page import paper_page
@@ -76,7 +77,20 @@ def paper(name):
     return paper_page([Section(name, name, parts)])
 
 
-@pytest.mark.parametrize("make", [classification, explanation, paper])
+def evaluation(name):
+    row = {"accuracy": 0.5, "answered": 0.9, "seconds": 1.0, "repeat": 0, "failure": name}
+    rows = [
+        row | {"seed_fraction": share, "model": f"{k}{name}", "macro_f1": k / 4}
+        for share in (0.1, 0.2)
+        for k in range(3)
+    ]
+    texts = {name: name}
+    return evaluation_page(
+        Evaluation(name, {name: 1}, rows, titles=texts, command=name, inputs=texts, versions=texts)
+    )
+
+
+@pytest.mark.parametrize("make", [classification, evaluation, explanation, paper])
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_elements_and_attributes_are_those_of_a_page_with_harmless_names(make, name):
     text = make(name)

@@ -49,5 +49,9 @@ class IsothermWarning(UserWarning):
     """Something in the input that a user may not expect; the work goes on."""
 
 
+class NoAnswer(IsothermWarning):
+    """A classifier of another library failed, in a comparison that goes on without it."""
+
+
 class SessionError(IsothermError, RuntimeError):
     """A session is used in a way it cannot be: closed, in two threads, before it has solved."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -12,74 +14,199 @@ from isotherm.cli.console import Console
 from isotherm.cli.jobs import end, make_job
 from isotherm.cli.messages import MessageOptions
 from isotherm.cli.parse import parse_share
+from isotherm.errors import ParameterError
+from isotherm.files import written
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from isotherm.graph import Graph
     from isotherm.job import Job
+
+
+class Labelled(NamedTuple):
+    """A graph with labels as numbers, −1 where unknown, and where it comes from."""
+
+    name: str
+    graph: Graph
+    codes: NDArray[np.intp]
+    inputs: dict[str, str]
 
 
 @command
 def evaluate(
-    edges: o.Edges,
-    labels: o.Labels,
+    edges: o.EdgesIfAny = None,
+    labels: o.LabelsIfAny = None,
     *,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="A data set by its name, in place of files; see isotherm datasets list."),
+    ] = None,
+    data: o.Data = None,
     seeds: Annotated[
         str, typer.Option(help="Shares of the labelled nodes that are given as seeds.")
     ] = "5%,10%,20%",
     repeats: o.Repeats = 100,
     seed: o.Seed = 0,
-    auto: Annotated[
-        bool,
-        typer.Option("--auto", help="Also with decision and leak chosen by leave-one-out; slower."),
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Score each decision, too; the paper's is centred.")
     ] = False,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Score classifiers of other libraries, too: diffusion, pagerank (scikit-network), "
+            "poisson, laplace (GraphLearning), spreading (scikit-learn), or all that are "
+            "installed.",
+        ),
+    ] = None,
+    report: o.Report = None,
     table: o.TableOptions,
     solver: o.SolverOptions,
     reading: o.ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Score every decision on your own graph: some labels are given, the others are predicted."""
-    from isotherm.report.terminal import WIDE, decision_table
+    """Compare models on a graph of your own: some labels are given, the others are predicted.
 
-    job = make_job(edges, labels, reading, o.ModelOptions(), solver)
+    For example: isotherm evaluate edges.csv labels.csv --against all --report comparison.html
+    """
+    from isotherm.experiments.evaluate import COLUMNS
+    from isotherm.experiments.peers import choose_peers
+
+    _check_source(edges, labels, dataset)
+    job = make_job(edges or "", labels or "", reading, o.ModelOptions(), solver)
+    job = replace(job, report=report)
     table.check(job)
     shares = [parse_share(text) for text in seeds.split(",")]
-    rows = _scores(job, messages, shares, repeats=repeats, seed=seed, auto=auto)
-    console = Console()
-    spread = ", mean ± standard deviation" if console.width >= WIDE else ", mean"
-    console.print(f"macro-F1{spread} over {repeats} draw(s) of seeds")
-    console.print(decision_table(rows, width=console.width))
-    table.write(rows, ("seed_fraction", "decision", "repeat", "macro_f1"))
+    peers = [name.strip() for text in against or () for name in text.split(",")]
+    choose_peers(peers)  # before any work: is there such a peer?
+    with messages.stages() as stages:
+        if dataset is None:
+            source = _from_files(job, stages)
+        else:
+            with stages.stage(f"reading {dataset}"):
+                source = _by_name(dataset, data)
+    rows = _scores(job, source, messages, shares, repeats, seed, decisions=decisions, against=peers)
+    _print_scores(rows, repeats)
+    table.write(rows, COLUMNS)
+    if report is not None:
+        _write_page(report, source, rows, job.command, force=table.force)
     end(converged=all(row["converged"] for row in rows))
+
+
+def _check_source(edges: str | None, labels: str | None, dataset: str | None) -> None:
+    """Two files or a data set, neither both nor a half of it."""
+    if dataset is not None and edges is not None:
+        raise ParameterError(
+            f"two graphs were named, the file {edges} and the data set {dataset}: leave out one"
+        )
+    if dataset is None and labels is None:
+        missing = "LABELS, the file of known labels," if edges is not None else "the graph"
+        raise ParameterError(
+            f"{missing} is missing: name two files, EDGES and LABELS, or --dataset and a name "
+            "such as karate"
+        )
+
+
+def _from_files(job: Job, stages: Any) -> Labelled:
+    from isotherm.labels import encode_labels
+    from isotherm.pipeline import read
+
+    found = read(job, stages)
+    codes, _ = encode_labels(found.labels, found.graph)
+    files = {file.name: file.checksum for file in (found.edges_read, found.labels_read)}
+    return Labelled(found.edges_read.name, found.graph, codes, files)
+
+
+def _by_name(dataset: str, data: Path | None) -> Labelled:
+    from isotherm.datasets import load_dataset
+    from isotherm.labels import number_classes
+
+    found = load_dataset(dataset, data)
+    return Labelled(dataset, found.graph, number_classes(found.labels)[0], {})
 
 
 def _scores(
     job: Job,
+    source: Labelled,
     messages: MessageOptions,
     shares: list[float],
-    *,
     repeats: int,
     seed: int,
-    auto: bool,
+    **compared: Any,
 ) -> list[dict[str, Any]]:
     """The rows of all draws."""
     import numpy as np
 
     from isotherm.experiments.evaluate import evaluate
-    from isotherm.labels import encode_labels
-    from isotherm.pipeline import read
 
-    with messages.stages() as stages:
-        inputs = read(job, stages)
-    codes, _ = encode_labels(inputs.labels, inputs.graph)
     with messages.progress_bar() as progress:
         return evaluate(
-            inputs.graph,
-            codes,
+            source.graph,
+            source.codes,
             shares,
             repeats=repeats,
-            auto=auto,
             rngs=lambda share, repeat: np.random.default_rng([seed, round(share * 1e9), repeat]),
             progress=progress,
             tol=job.model["tol"],
             solver=job.model["solver"],
             engine=job.model["engine"],
+            **compared,
         )
+
+
+def _print_scores(rows: list[dict[str, Any]], repeats: int) -> None:
+    """A table for each share of seeds, and why there may be no answer."""
+    from isotherm.report.scores import (
+        abstention_lines,
+        failure_lines,
+        scores_by_share,
+        share_text,
+    )
+    from isotherm.report.terminal import score_table
+    from isotherm.report.words import counted
+
+    console = Console()
+    for number, (share, scores) in enumerate(scores_by_share(rows).items()):
+        if number:
+            console.print()
+        console.print(f"{share_text(share)} of the labels as seeds, {counted(repeats, 'draw')}")
+        console.print(score_table(scores, width=console.width))
+        for line in abstention_lines(scores):
+            console.print(line)
+    for line in failure_lines(rows):
+        console.print(line)
+
+
+def _write_page(
+    path: str, source: Labelled, rows: list[dict[str, Any]], command: str, *, force: bool
+) -> None:
+    """Write the page of a comparison, and say so."""
+    from isotherm.environment import versions
+    from isotherm.experiments.peers import PEERS
+    from isotherm.report.pages.evaluation import Evaluation, evaluation_page
+    from isotherm.report.tables import write_text
+
+    facts = {
+        "nodes": source.graph.n_nodes,
+        "edges": source.graph.n_edges,
+        "known labels": int((source.codes >= 0).sum()),
+        "classes": int(source.codes.max()) + 1,
+    }
+    models = dict.fromkeys(row["model"] for row in rows)
+    peers = [PEERS[name] for name in models if name in PEERS]
+    page = evaluation_page(
+        Evaluation(
+            source.name,
+            facts,
+            rows,
+            titles={peer.name: peer.title for peer in peers},
+            command=command,
+            inputs=source.inputs,
+            versions=versions() | {peer.library: peer.version for peer in peers},
+        )
+    )
+    with written(path):
+        write_text(Path(path), page, force=force)
+    Console().print(f"wrote {path}", soft_wrap=True)

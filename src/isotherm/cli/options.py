@@ -37,18 +37,15 @@ _model = partial(typer.Option, rich_help_panel="Model")
 _solver = partial(typer.Option, rich_help_panel="Solver")
 _output = partial(typer.Option, rich_help_panel="Output")
 
-Edges = Annotated[
-    str,
-    typer.Argument(
-        metavar="EDGES",
-        help=f"The graph: {edge_formats()}, plain or packed (gz, zst, bz2, xz); - is standard "
-        "input.",
-    ),
-]
-Labels = Annotated[
-    str,
-    typer.Argument(metavar="LABELS", help=f"Known labels: {label_formats()}."),
-]
+_edges = typer.Argument(
+    metavar="EDGES",
+    help=f"The graph: {edge_formats()}, plain or packed (gz, zst, bz2, xz); - is standard input.",
+)
+_labels = typer.Argument(metavar="LABELS", help=f"Known labels: {label_formats()}.")
+Edges = Annotated[str, _edges]
+Labels = Annotated[str, _labels]
+EdgesIfAny = Annotated[str | None, _edges]
+LabelsIfAny = Annotated[str | None, _labels]
 Most = Annotated[int, typer.Option(min=1, help="How many to list.")]
 Repeats = Annotated[int, typer.Option(min=1, help="Draws for each setting.")]
 Seed = Annotated[int, typer.Option(min=0, help="Of all that is drawn at random.")]

@@ -118,21 +118,7 @@ def scored(
     solver: str | Solver = "auto",
 ) -> list[dict[str, Any]]:
     """Macro-F1 on the free nodes of known label, a row for each decision and rule."""
-    found = temperatures_of(graph, labels, seeds, solver)
-    return scores_of(*found, labels, seeds, decisions=decisions, rules=rules)
-
-
-def scores_of(
-    solution: Solution,
-    classes: NDArray[np.intp],
-    labels: NDArray[np.intp],
-    seeds: NDArray[np.intp],
-    *,
-    decisions: Iterable[str],
-    rules: Iterable[str] = ("abstain",),
-    tol: float = TOL,
-) -> list[dict[str, Any]]:
-    """The same of temperatures that were found before; see `temperatures_of`."""
+    solution, classes = temperatures_of(graph, labels, seeds, solver)
     free = labels != UNKNOWN
     free[seeds] = False
     return [
@@ -142,6 +128,6 @@ def scores_of(
             "macro_f1": macro_f1(labels[free], predicted[free]),
         }
         for decision, rule, predicted in predictions(
-            solution, classes, labels, seeds, decisions=decisions, rules=rules, tol=tol
+            solution, classes, labels, seeds, decisions=decisions, rules=rules
         )
     ]

@@ -78,7 +78,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class Group:
-    """Parts next to each other: a "pair", the first of which is wide, or "many" small ones."""
+    """Parts next to each other: a "pair", the first of which is wide, "two" alike, or "many"."""
 
     template: ClassVar[str] = "group.html"
     kind: str

@@ -36,6 +36,16 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Best:
+    """A cell with the best number of its column, in bold."""
+
+    best: str
+
+    def __str__(self) -> str:
+        return f"**{self.best}**"
+
+
+@dataclass(frozen=True)
 class Bars:
     """A cell with two bars, an outlined one and a full one below it; lengths are from 0 to 1."""
 
@@ -52,7 +62,7 @@ class Table:
     ----------
     title : str
     columns : tuple of str
-    rows : sequence of rows, of str, Cell or Bars
+    rows : sequence of rows, of str, Cell, Best or Bars
     notes : sequence of str
         Sentences that belong below.
     kind : str
@@ -75,14 +85,14 @@ class Table:
     template: ClassVar[str] = "table.html"
     title: str
     columns: tuple[str, ...]
-    rows: Sequence[Sequence[str | Cell | Bars]]
+    rows: Sequence[Sequence[str | Cell | Best | Bars]]
     notes: Sequence[str] = ()
     kind: str = ""
 
     def markdown(self) -> str:
         """As a section in Markdown."""
 
-        def line(cells: Iterable[str | Cell | Bars]) -> str:
+        def line(cells: Iterable[str | Cell | Best | Bars]) -> str:
             return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
         rules = ["---"] + ["---:"] * (len(self.columns) - 1)

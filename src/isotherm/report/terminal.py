@@ -11,7 +11,7 @@ from rich.text import Text
 from isotherm.labels import number_classes
 from isotherm.memory import size_text
 from isotherm.printable import one_line
-from isotherm.report.tables import grouped, mean_and_spread
+from isotherm.report.scores import best_of, seconds_text
 from isotherm.report.words import counted, short
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from isotherm.estimate import Estimate
     from isotherm.job import Run
     from isotherm.read.report import ReadReport
-    from isotherm.report.tables import Row
+    from isotherm.report.scores import Score
     from isotherm.solvers import Solution
     from isotherm.trust.explain import Explanation
     from isotherm.trust.scoring import Suspect
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     Labels = NDArray[np.generic]
 
 MEDIUM = 60  # terminal columns that a full table needs
-WIDE = 96  # and one with a column for each decision
 MOST_CLASSES = 15
 
 
@@ -240,32 +239,22 @@ def suggestion_table(suggestions: list[Suggestion], *, width: int) -> Table:
     return table
 
 
-def decision_table(rows: list[Row], *, width: int) -> Table:
-    """Macro-F1 of each decision, a row for each share of seeds.
+def score_table(scores: list[Score], *, width: int) -> Table:
+    """Models side by side, the best in bold: mean ± standard deviation, median of the seconds.
 
-    Mean ± standard deviation; on a narrow terminal the mean alone, on a very narrow one with a row
-    for each decision.
+    On a narrow terminal the mean alone.
     """
-    decisions = [decision for (decision,) in grouped(rows, "decision")]
-    lines = []
-    for (share,), group in grouped(rows, "seed_fraction").items():
-        found = grouped(group, "decision")
-        scores = [mean_and_spread([row["macro_f1"] for row in found[(one,)]]) for one in decisions]
-        best = max(round(mean, 3) for mean, _ in scores)
-        cells = [
+    table = _table(["model"], ["macro-F1", "accuracy", "seconds"])
+    best = best_of(scores)
+    for score in scores:
+        means = [
             Text(
-                f"{mean:.3f} ± {spread:.3f}" if width >= WIDE else f"{mean:.3f}",
-                style="bold" if round(mean, 3) == best else "",
+                str(one) if width >= MEDIUM else f"{one.mean:.3f}",
+                style="bold" if score.model in best[kind] else "",
             )
-            for mean, spread in scores
+            for kind, one in score.means.items()
         ]
-        lines.append([Text(f"{share:.3g}"), *cells])
-    lines.insert(0, [Text("seeds"), *map(Text, decisions)])
-    if width < MEDIUM:
-        lines = [list(line) for line in zip(*lines, strict=True)]
-    table = _table([], lines[0])
-    for line in lines[1:]:
-        table.add_row(*line)
+        table.add_row(_word(score.model), *means, seconds_text(score.seconds))
     return table
 
 

@@ -1,0 +1,51 @@
+"""Our own models by name, as they are compared with each other and with the peers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import isotherm
+from isotherm.classifier.classify import DirichletClassifier
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from isotherm.graph import Graph
+
+
+class Model(Protocol):
+    """A classifier of nodes, after scikit-learn's contract."""
+
+    labels_: NDArray[Any]
+
+    def fit(self, graph: Graph, labels: NDArray[np.intp], /) -> Any: ...
+
+    def predict_proba(self) -> NDArray[np.floating]: ...
+
+
+def make_models(**how: Any) -> dict[str, Model]:
+    """The models, none of them fitted.
+
+    ``paper`` is Algorithm 1: centred temperatures, no leak. ``auto`` chooses decision and leak by
+    seeds left out, ``stacked`` combines several heat flows by them.
+
+    Parameters
+    ----------
+    **how
+        `tol`, `solver` and `engine`, see `isotherm.DirichletClassifier`.
+
+    Examples
+    --------
+    >>> [name for name in make_models() if name != "stacked"]
+    ['paper', 'auto']
+    >>> make_models(tol=1e-3)["paper"].get_params()["leak"]
+    0.0
+    """
+    models: dict[str, Model] = {
+        "paper": DirichletClassifier("centered", leak=0.0, **how),
+        "auto": DirichletClassifier("auto", leak="auto", **how),
+    }
+    if hasattr(isotherm, "StackedDirichletClassifier"):
+        models["stacked"] = isotherm.StackedDirichletClassifier(**how)
+    return models
