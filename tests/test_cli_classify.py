@@ -235,10 +235,18 @@ def test_suspects_are_listed(here):
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0].startswith("left out one at a time, 8 seeds: accuracy 0.")
-    assert lines[3].split() == ["node", "label", "would", "get", "probability"]
+    assert lines[3].split() == [
+        "node",
+        "label",
+        "suggested",
+        "own",
+        "probability",
+        "suggested",
+        "probability",
+    ]
     assert lines[4].split()[:3] == ["d", "high", "low"]
     (here.folder / "labels.csv").write_text(labels)
-    assert "none of them" in here("suspects", "edges.csv", "labels.csv").stdout
+    assert "no label looks wrong" in here("suspects", "edges.csv", "labels.csv").stdout
     (here.folder / "labels.csv").write_text("who;class\na;low\nb;low\nz;high\n")
     odd = here("suspects", "edges.csv", "labels.csv", "--node", "who", "--label-delimiter", ";")
     assert "1 of them could not be found again" in odd.stdout

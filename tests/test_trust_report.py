@@ -140,7 +140,11 @@ def test_suspects_are_those_of_the_spot_check():
     assert f"{len(suspects)} suspects among " in words
     assert "the 20 clearest are listed" in words
     assert rows == [
-        [str(one.node), one.label, one.suggested, percent(one.probability)] for one in suspects[:20]
+        [
+            *(str(one.node), one.label, one.suggested),
+            *map(percent, (one.own_probability, one.suggested_probability)),
+        ]
+        for one in suspects[:20]
     ]
 
 

@@ -30,7 +30,8 @@ def explain(
     without_own: Annotated[
         bool,
         typer.Option(
-            "--without-own", help="Of a node that has a label: what the others say of it."
+            "--without-own",
+            help="Of a node whose label is known: the label that the others give it, and why.",
         ),
     ] = False,
     draw: o.Drawing = None,

@@ -187,7 +187,7 @@ def reading_words(reading: ReadReport) -> str:
 
 def explanation_lines(why: Explanation, most: int, width: int, decision: str) -> list[str]:
     """Where the temperatures of a node come from."""
-    lines = [one_line(f"{why.node}: {why.label}"), "", "share of each class"]
+    lines = [one_line(_explained(why)), "", "share of each class"]
     ranked = sorted(why.classes.items(), key=lambda item: -item[1])
     first, lost = ranked[0][0], 1 - sum(why.classes.values())
     remarks = []
@@ -220,13 +220,24 @@ def explanation_lines(why: Explanation, most: int, width: int, decision: str) ->
     return lines
 
 
+def _explained(why: Explanation) -> str:
+    """The label that is explained."""
+    if why.own_label is None:
+        return f"{why.node}: {why.label}"
+    if why.own_label == why.label:
+        return f"{why.node}: {why.label}, with and without its own label"
+    return f"{why.node}: {why.label} without its own label, which is {why.own_label}"
+
+
 def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
-    """Seeds that would lose their label, and to which."""
-    table = _table(["node", "label", "would get"], ["probability"])
+    """Seeds of which another label is more probable, and both probabilities."""
+    numbers = ("own probability", "suggested probability") if width >= MEDIUM else ("own", "other")
+    table = _table(["node", "label", "suggested"], numbers)
     table.columns[0].max_width = max(12, width // 3)
-    for suspect in suspects:
-        cells = (suspect.node, suspect.label, suspect.suggested)
-        table.add_row(*map(_word, cells), f"{suspect.probability:.3f}")
+    for one in suspects:
+        shares = one.own_probability, one.suggested_probability
+        words = map(_word, (one.node, one.label, one.suggested))
+        table.add_row(*words, *(f"{share:.3f}" for share in shares))
     return table
 
 

@@ -257,7 +257,10 @@ def _suspects(title: str, found: Findings) -> Section:
         return Section(title, "With one class no seed can lose its label.")
     if m == 0:
         return Section(title, "No seed could be left out: nothing can be said against any of them.")
-    words = "A suspect is a seed that would get another label if its own were not known. "
+    words = (
+        "A suspect is a seed of which another label is more probable than its own, by all other "
+        "seeds. "
+    )
     if listed:
         cut = f"; the {MOST_SUSPECTS} clearest are listed" if len(listed) > MOST_SUSPECTS else ""
         words += (
@@ -284,11 +287,12 @@ def _clearest(found: Findings, suspects: list[Suspect]) -> Table:
         [
             short(one.node, LONGEST_NODE),
             *(found.class_cell(code_of[label]) for label in (one.label, one.suggested)),
-            percent(one.probability),
+            percent(one.own_probability),
+            percent(one.suggested_probability),
         ]
         for one in suspects
     ]
-    columns = ("node", "its label", "would get", "probability of its own")
+    columns = ("node", "its label", "suggested", "probability of its own", "of the suggested")
     return Table("Labels to check", columns, rows, kind="words3 suspects")
 
 
