@@ -231,13 +231,17 @@ def _explained(why: Explanation) -> str:
 
 def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
     """Seeds of which another label is more probable, and both probabilities."""
-    numbers = ("own probability", "suggested probability") if width >= MEDIUM else ("own", "other")
-    table = _table(["node", "label", "suggested"], numbers)
-    table.columns[0].max_width = max(12, width // 3)
+    if width >= WIDE:
+        words, numbers = ["node", "label", "suggested"], ["own probability", "suggested probability"]
+    else:
+        words, numbers = ["node", "label", "other"], ["own", "other"]
+    table = _table(words, numbers)
+    for column in table.columns[: 1 if width >= WIDE else 3]:
+        column.max_width = max(6, width // 3 if width >= WIDE else (width - 18) // 3)
     for one in suspects:
         shares = one.own_probability, one.suggested_probability
-        words = map(_word, (one.node, one.label, one.suggested))
-        table.add_row(*words, *(f"{share:.3f}" for share in shares))
+        cells = map(_word, (one.node, one.label, one.suggested))
+        table.add_row(*cells, *(f"{share:.3f}" for share in shares))
     return table
 
 
