@@ -21,6 +21,7 @@ SECTIONS = [
     "Class balance, before and after",
     "How far to trust it",
     "Calibration",
+    "How sure a label must be",
     "Suspects",
     "Margins and certificate",
     "Temperatures",

@@ -98,6 +98,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
                 run.classifier,
                 job.out,
                 temperatures=job.temperatures,
+                min_probability=job.min_probability,
                 force=job.force,
                 spreadsheet_safe=job.spreadsheet_safe,
                 progress=show,
@@ -120,7 +121,14 @@ def label(job: Job, stages: Stages) -> Run:
 
     run = fit(HeatClassifier(**job.model), inputs, stages, command=job.command)
     more = {} if job.confidence is None else {"confidence": str(job.confidence)}
-    return replace(run, seconds=clock.seconds | run.seconds, options=run.options | more)
+    if job.min_probability:
+        more["min_probability"] = str(job.min_probability)
+    return replace(
+        run,
+        seconds=clock.seconds | run.seconds,
+        options=run.options | more,
+        min_probability=job.min_probability,
+    )
 
 
 def read(job: Job, stages: Stages) -> Inputs:

@@ -15,6 +15,7 @@ from isotherm.errors import FileError, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.printable import printable
 from isotherm.read.formats import Output, output_for
+from isotherm.trust.abstain import check_probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +38,7 @@ def write_predictions(
     path: str | os.PathLike[str],
     *,
     temperatures: bool = False,
+    min_probability: float = 0.0,
     force: bool = False,
     spreadsheet_safe: bool = False,
     progress: Progress | None = None,
@@ -55,6 +57,9 @@ def write_predictions(
         ``-`` (and ``/dev/stdout``) is CSV on standard output.
     temperatures : bool
         Whether to add a column ``temperature_…`` for each class.
+    min_probability : float
+        From 0 to 1: a node whose label is less probable gets none, and the status ``unsure``. A
+        seed keeps its own.
     force : bool
         Whether a file that is there already may be replaced, and a pipe or a device written into.
         A link, a folder, a disk or a socket is left alone in any case.
@@ -78,7 +83,8 @@ def write_predictions(
         raise ParameterError(f"{name}: only CSV and TSV can be made safe for a spreadsheet")
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
-    rows = _batches(classifier, temperatures=temperatures, progress=progress)
+    least = check_probability(min_probability)
+    rows = _batches(classifier, least, temperatures=temperatures, progress=progress)
     if spreadsheet_safe:
         from isotherm.table_writers import without_formulas
 
@@ -133,7 +139,7 @@ class _Shown:
 
 
 def _batches(
-    classifier: HeatClassifier, *, temperatures: bool, progress: Progress | None
+    classifier: HeatClassifier, least: float, *, temperatures: bool, progress: Progress | None
 ) -> Iterator[pa.RecordBatch]:
     """All rows, some at a time."""
     import pyarrow as pa
@@ -145,15 +151,15 @@ def _batches(
     classes = pa.array([str(label) for label in classifier.classes_.tolist()], pa.string())
     for first in range(0, n, ROWS):
         rows = slice(first, min(first + ROWS, n))
-        codes, status = classifier.codes(rows)
-        has = codes >= 0
+        said = classifier.answers(rows, least)
+        codes, has = said.codes, said.codes >= 0
         label = classes.take(pa.array(np.where(has, codes, 0), mask=~has))
         columns = {
             "node": names.slice(first, rows.stop - first),
             "label": label,
-            "probability": _rounded(classifier.certainty(rows), has, DIGITS_OF_PROBABILITY),
+            "probability": _rounded(said.probability, has, DIGITS_OF_PROBABILITY),
             "margin": _rounded(classifier.margins_[rows], has),
-            "status": statuses.take(pa.array(status)),
+            "status": statuses.take(pa.array(said.status)),
             "certified": pa.array(classifier.certified_[rows]),
         }
         if temperatures:

@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, check_is_fitted
+from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, UNSURE, check_is_fitted, slices
 from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
 from isotherm.labels import UNKNOWN, decode_labels
+from isotherm.trust.abstain import LEAST, Coverage, check_probability, covered
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+
+class Answers(NamedTuple):
+    """What is said of m nodes.
+
+    Attributes
+    ----------
+    codes : int array of shape (m,)
+        Class numbers; −1 without a label.
+    status : int array of shape (m,)
+        Numbers in `STATUS`.
+    probability : array of shape (m,)
+        Of the label; NaN without one.
+    likelier : int array of shape (m,)
+        The most probable class where it is another than that of the label, or where there is no
+        label for want of probability; −1 elsewhere.
+    its_probability : array of shape (m,)
+        Of that class; NaN without one.
+    """
+
+    codes: NDArray[np.intp]
+    status: NDArray[np.intp]
+    probability: NDArray[np.float64]
+    likelier: NDArray[np.intp]
+    its_probability: NDArray[np.float64]
+
+    @property
+    def is_outdone(self) -> NDArray[np.bool_]:
+        """Whether a node has a label than which another class is more probable."""
+        return np.asarray((self.codes != UNKNOWN) & (self.likelier != UNKNOWN))
 
 
 class Answering(Trusted):
@@ -87,17 +121,80 @@ class Answering(Trusted):
         P[np.isnan(S[:, 0])] = self._means.seed_share
         return P
 
+    def labels_at(self, min_probability: float) -> NDArray[np.generic]:
+        """Labels that are probable enough; of other nodes none, as of those no heat reaches.
+
+        Parameters
+        ----------
+        min_probability : float
+            From 0 to 1. A node whose label is less probable gets none; a seed keeps its own.
+
+        Raises
+        ------
+        ParameterError
+            On a number outside of 0 and 1.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
+        >>> clf.labels_at(0.6).tolist()
+        ['left', 'left', None, 'right', 'right']
+        """
+        check_is_fitted(self)
+        codes = [self.answers(rows, min_probability).codes for rows in slices(len(self._codes))]
+        return decode_labels(np.concatenate(codes), self.classes_)
+
+    def coverage(self, min_probabilities: Sequence[float] = LEAST) -> list[Coverage]:
+        """What `labels_at` leaves at each least probability, and how often it is right.
+
+        Right by the seeds of `spot_check`, which probabilities are calibrated on.
+
+        Parameters
+        ----------
+        min_probabilities : sequence of float
+        """
+        check_is_fitted(self)
+        least = [check_probability(p) for p in min_probabilities]
+        certainties = (
+            self.certainty(rows)[self._status[rows] != STATUS.index(SEED)]
+            for rows in slices(len(self._codes))
+        )
+        return covered(certainties, self.spot_check(), least)
+
     # --- some rows at a time, for files and reports ---------------------------------------------
 
     def codes(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Of some nodes: the class number (−1 where there is no label), the number in `STATUS`."""
         return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
 
+    def answers(self, rows: slice, min_probability: float = 0.0) -> Answers:
+        """Of some nodes: all that files and reports say of them; see `labels_at`."""
+        least = check_probability(min_probability)
+        codes, status = self.codes(rows)
+        P = self.some_probabilities(rows)
+        best, every = P.argmax(axis=1), np.arange(len(P))
+        probability = np.where(codes == UNKNOWN, np.nan, P[every, codes])
+        likelier = np.where(P[every, best] > probability, best, UNKNOWN)
+        unsure = (probability < least) & (status != STATUS.index(SEED))
+        codes[unsure], status[unsure] = UNKNOWN, STATUS.index(UNSURE)
+        probability[unsure], likelier[unsure] = np.nan, best[unsure]
+        its = np.where(likelier == UNKNOWN, np.nan, P[every, best])
+        return Answers(codes, status, probability, likelier, its)
+
+    def tally(self, min_probability: float = 0.0) -> Counter[str]:
+        """How many nodes have each status; see `labels_at`."""
+        found: Counter[str] = Counter()
+        for rows in slices(len(self._codes)):
+            status = self.answers(rows, min_probability).status
+            counts = np.bincount(status, minlength=len(STATUS)).tolist()
+            found.update(dict(zip(STATUS, counts, strict=True)))
+        return found
+
     def certainty(self, rows: slice) -> NDArray[np.float64]:
         """Of some nodes: the probability of the label, as in `predict_proba`; NaN without one."""
-        codes = self._codes[rows].astype(np.intp)
-        P = self.some_probabilities(rows)
-        return np.where(codes == UNKNOWN, np.nan, P[np.arange(len(P)), codes])
+        return self.answers(rows).probability
 
     def some_probabilities(self, rows: slice) -> NDArray[np.float64]:
         """Of some nodes: the probabilities of the classes; see `predict_proba`."""

@@ -124,7 +124,7 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
     graph, model = run.graph, run.classifier
     edges, labels = run.edges, run.labels
     merged = max(edges.n_rows - edges.n_empty - graph.n_edges, 0)
-    counts = dict(zip(*np.unique(model.status_, return_counts=True), strict=True))
+    counts = model.tally(run.min_probability)
     lines = [
         f"read {edges.name} ({reading_words(edges)}): {counted(graph.n_nodes, 'node')}, "
         f"{counted(graph.n_edges, 'edge')}"
@@ -136,11 +136,14 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
         ),
         *selection_lines(model),
         solution_line(model.solution_),
-        f"labelled {counted(counts.get('predicted', 0) + counts.get('tie', 0), 'node')}, "
+        f"labelled {counted(counts['predicted'] + counts['tie'], 'node')}, "
         f"{float(model.certified_.mean()):.1%} of all labels proven"
-        + (f", {counted(counts['tie'], 'tie')}" if "tie" in counts else "")
-        + (f", {counts['unreached']:,} unreached" if "unreached" in counts else ""),
+        + (f", {counted(counts['tie'], 'tie')}" if counts["tie"] else "")
+        + (f", {counts['unreached']:,} unreached" if counts["unreached"] else ""),
     ]
+    if run.min_probability:
+        least = f"probability of the label below {run.min_probability:g}"
+        lines.append(f"left {counted(counts['unsure'], 'node')} without a label, unsure: {least}")
     lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-", "/dev/stdout")]
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in run.seconds.items())
     return [*map(one_line, lines), seconds]
@@ -232,7 +235,10 @@ def _explained(why: Explanation) -> str:
 def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
     """Seeds of which another label is more probable, and both probabilities."""
     if width >= WIDE:
-        words, numbers = ["node", "label", "suggested"], ["own probability", "suggested probability"]
+        words, numbers = (
+            ["node", "label", "suggested"],
+            ["own probability", "suggested probability"],
+        )
     else:
         words, numbers = ["node", "label", "other"], ["own", "other"]
     table = _table(words, numbers)

@@ -94,6 +94,8 @@ class LeaveOneOut:
         Whether the label is proven to be that of fitting again without the seed.
     probabilities : array of shape (m, K)
         Calibrated on these very seeds; NaN where no heat would reach a seed.
+    certainty : array of shape (m,)
+        Probability of the label that a seed would get; NaN where it would get none.
     margins : array of shape (m,)
         Score of a seed's own class minus the best of the others: negative where it loses.
     n_seeds : int
@@ -117,6 +119,7 @@ class LeaveOneOut:
     error_bound: NDArray[np.float64]
     certified: NDArray[np.bool_]
     probabilities: NDArray[np.float64]
+    certainty: NDArray[np.float64]
     margins: NDArray[np.float64]
     n_seeds: int
     together: bool
@@ -194,6 +197,7 @@ def judged(
         own = np.where(left.is_last, -np.inf, S[rows, left.codes])
         margins = own - others.max(axis=1, initial=-np.inf)
     confusion = confusion_of(left.codes, found, len(classes))
+    P = calibration(S)
     return LeaveOneOut(
         nodes,
         left.codes,
@@ -203,7 +207,8 @@ def judged(
         S,
         left.errors,
         left.certified(decision),
-        calibration(S),
+        P,
+        np.where(found == UNKNOWN, np.nan, P[rows, found]),
         margins,
         n_seeds,
         left.together,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.classifier.estimator import UNSURE
 from isotherm.report.pages import charts, drawing
 from isotherm.report.pages.findings import Findings
 from isotherm.report.pages.trust import trust_sections
@@ -26,7 +27,7 @@ MOST_DRAWINGS = 6
 
 def classification_page(run: Run) -> str:
     """One HTML document that needs nothing but itself."""
-    found = Findings(run.classifier, run.graph)
+    found = Findings(run.classifier, run.graph, run.min_probability)
     made = (_margins, _temperatures, _doubts, _drawing)
     sections = [_reading(run, found), _balance(found), *trust_sections(found)]
     sections += [*(make(found) for make in made), _record(run)]
@@ -111,11 +112,15 @@ def _margins(found: Findings) -> Section:
 def _statuses(found: Findings) -> Table:
     rows = []
     for status, mask in found.masks.items():
+        if status == UNSURE and not found.min_probability:
+            continue
         n, proven = np.count_nonzero(mask), np.count_nonzero(mask & found.model.certified_)
         rows.append((status, f"{n:,}", percent(n / len(mask)), f"{proven:,}", f"{n - proven:,}"))
     columns = ("status", "nodes", "share", "certified", "not certified")
-    note = "Seeds keep their labels, and no solving brings heat to the unreached."
-    return Table("What became of the nodes", columns, rows, [note])
+    notes = ["Seeds keep their labels, and no solving brings heat to the unreached."]
+    if found.min_probability:
+        notes.append(f"The unsure have a label less probable than {found.min_probability:g}.")
+    return Table("What became of the nodes", columns, rows, notes)
 
 
 def _temperatures(found: Findings) -> Section:

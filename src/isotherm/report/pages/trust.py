@@ -1,6 +1,6 @@
 """How far to trust a classification: honest accuracy, calibration and suspects, by seeds left out.
 
-All three look at the same sample of seeds, which is found once; see `isotherm.trust.leave_one_out`.
+All look at the same sample of seeds, which is found once; see `isotherm.trust.leave_one_out`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from isotherm.classifier.trusted import LOOKED_AT
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
 from isotherm.report.pages import charts
+from isotherm.report.pages.abstaining import abstaining
 from isotherm.report.pages.findings import LONGEST_LABEL
 from isotherm.report.parts import Command, Figure, Group, Notice, Paragraph, Part, Section
 from isotherm.report.tables import Table
@@ -66,8 +67,13 @@ logger = logging.getLogger(__name__)
 
 
 def trust_sections(found: Findings) -> list[Section]:
-    """The three sections."""
-    makers = {"How far to trust it": _honest, "Calibration": _calibration, "Suspects": _suspects}
+    """The sections."""
+    makers = {
+        "How far to trust it": _honest,
+        "Calibration": _calibration,
+        "How sure a label must be": abstaining,
+        "Suspects": _suspects,
+    }
     return [_made(title, make, found) for title, make in makers.items()]
 
 
@@ -231,9 +237,9 @@ def _said(found: Findings) -> tuple[Said, Said]:
     """Of the labels that seeds left out get: ours, and those of the softmax by its own labels."""
     check, left = found.check, found.model.left_out_
     some = np.flatnonzero(left.reached)
-    truth, labels = check.codes[some], _left_labels(found)[some]
-    P, Q = check.probabilities[some], softmax(SHARPNESS * left.scores("centered")[some], axis=1)
-    return (P[np.arange(len(P)), labels], labels == truth), (Q.max(axis=1), Q.argmax(1) == truth)
+    truth, right = check.codes[some], check.labels[some] == check.truth[some]
+    Q = softmax(SHARPNESS * left.scores("centered")[some], axis=1)
+    return (check.certainty[some], right), (Q.max(axis=1), Q.argmax(1) == truth)
 
 
 def _left_labels(found: Findings) -> NDArray[np.intp]:
