@@ -51,6 +51,16 @@ def test_accuracy_and_macro_f1_are_those_of_the_spot_check(run):
     assert "too few labels" not in words
 
 
+def test_the_page_says_how_often_another_class_is_more_probable_than_the_label(run):
+    tally = run.classifier.tally()
+    assert tally.n_outdone > 0
+    words = section_of(run, "How far to trust it")[1]
+    share = percent(tally.n_outdone / tally.n_labelled)
+    assert (
+        f"At {share} of the nodes labelled another class is more probable than the label." in words
+    )
+
+
 def test_each_class_has_the_scores_of_the_spot_check(run):
     scores = sorted(run.classifier.spot_check().classes, key=lambda score: -score.n_seeds)
     rows = table_of(run, "Seeds left out, class by class")

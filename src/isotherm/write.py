@@ -43,10 +43,13 @@ def write_predictions(
     spreadsheet_safe: bool = False,
     progress: Progress | None = None,
 ) -> None:
-    """Write a row for each node: ``node,label,probability,margin,status,certified``.
+    """Write a row for each node.
 
-    The file is whole or not there. Numbers are rounded to six digits after the point; seeds have
-    the probability 1; where there is no label (an unreached node) cells are empty.
+    Its columns are ``node``, ``label``, ``probability``, ``most_probable``, ``its_probability``,
+    ``margin``, ``status`` and ``certified``. A label is by the decision: where another class is
+    more probable, ``most_probable`` names it, and is empty elsewhere. Probabilities are those of
+    `predict_proba`, rounded to four digits after the point, other numbers to six. The file is whole
+    or not there; where there is no label cells are empty.
 
     Parameters
     ----------
@@ -58,8 +61,8 @@ def write_predictions(
     temperatures : bool
         Whether to add a column ``temperature_…`` for each class.
     min_probability : float
-        From 0 to 1: a node whose label is less probable gets none, and the status ``unsure``. A
-        seed keeps its own.
+        From 0 to 1: a node whose label is less probable gets none, and the status ``unsure``;
+        ``most_probable`` then names the most probable class. A seed keeps its own.
     force : bool
         Whether a file that is there already may be replaced, and a pipe or a device written into.
         A link, a folder, a disk or a socket is left alone in any case.
@@ -152,12 +155,15 @@ def _batches(
     for first in range(0, n, ROWS):
         rows = slice(first, min(first + ROWS, n))
         said = classifier.answers(rows, least)
-        codes, has = said.codes, said.codes >= 0
-        label = classes.take(pa.array(np.where(has, codes, 0), mask=~has))
+        has = said.codes >= 0
         columns = {
             "node": names.slice(first, rows.stop - first),
-            "label": label,
+            "label": _named(said.codes, classes),
             "probability": _rounded(said.probability, has, DIGITS_OF_PROBABILITY),
+            "most_probable": _named(said.likelier, classes),
+            "its_probability": _rounded(
+                said.its_probability, said.likelier >= 0, DIGITS_OF_PROBABILITY
+            ),
             "margin": _rounded(classifier.margins_[rows], has),
             "status": statuses.take(pa.array(said.status)),
             "certified": pa.array(classifier.certified_[rows]),
@@ -170,6 +176,14 @@ def _batches(
         yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if progress is not None:
             progress(rows.stop, n)
+
+
+def _named(codes: NDArray[np.intp], classes: pa.Array) -> pa.Array:
+    """The names of classes; none where there is no class."""
+    import pyarrow as pa
+
+    has = codes >= 0
+    return classes.take(pa.array(np.where(has, codes, 0), mask=~has))
 
 
 def _rounded(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.trust.abstain import LEAST, Coverage, check_probability, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,10 +42,48 @@ class Answers(NamedTuple):
     likelier: NDArray[np.intp]
     its_probability: NDArray[np.float64]
 
+    def tally(self) -> Tally:
+        """How many nodes there are of each kind."""
+        labelled = (self.codes != UNKNOWN) & (self.status != STATUS.index(SEED))
+        return Tally(
+            np.bincount(self.status, minlength=len(STATUS)),
+            int(np.count_nonzero(labelled)),
+            int(np.count_nonzero(labelled & (self.likelier != UNKNOWN))),
+        )
+
+
+class Tally(NamedTuple):
+    """How many nodes there are of each kind.
+
+    Attributes
+    ----------
+    counts : int array
+        Nodes of each status, in the order of `STATUS`.
+    n_labelled : int
+        Nodes other than seeds that have a label.
+    n_outdone : int
+        Those of them of which another class is more probable than the label.
+    """
+
+    counts: NDArray[np.intp]
+    n_labelled: int
+    n_outdone: int
+
     @property
-    def is_outdone(self) -> NDArray[np.bool_]:
-        """Whether a node has a label than which another class is more probable."""
-        return np.asarray((self.codes != UNKNOWN) & (self.likelier != UNKNOWN))
+    def of(self) -> dict[str, int]:
+        """Nodes of each status, by its name."""
+        return dict(zip(STATUS, self.counts.tolist(), strict=True))
+
+    @property
+    def outdone(self) -> float:
+        """The share of the labels than which another class is more probable."""
+        return self.n_outdone / max(self.n_labelled, 1)
+
+    @classmethod
+    def sum(cls, parts: Iterable[Tally]) -> Tally:
+        """That of all parts together."""
+        counts, n_labelled, n_outdone = zip(*parts, strict=True)
+        return cls(np.sum(counts, axis=0), sum(n_labelled), sum(n_outdone))
 
 
 class Answering(Trusted):
@@ -183,14 +220,11 @@ class Answering(Trusted):
         its = np.where(likelier == UNKNOWN, np.nan, P[every, best])
         return Answers(codes, status, probability, likelier, its)
 
-    def tally(self, min_probability: float = 0.0) -> Counter[str]:
-        """How many nodes have each status; see `labels_at`."""
-        found: Counter[str] = Counter()
-        for rows in slices(len(self._codes)):
-            status = self.answers(rows, min_probability).status
-            counts = np.bincount(status, minlength=len(STATUS)).tolist()
-            found.update(dict(zip(STATUS, counts, strict=True)))
-        return found
+    def tally(self, min_probability: float = 0.0) -> Tally:
+        """How many nodes there are of each kind; see `labels_at`."""
+        check_is_fitted(self)
+        every = slices(len(self._codes))
+        return Tally.sum(self.answers(rows, min_probability).tally() for rows in every)
 
     def certainty(self, rows: slice) -> NDArray[np.float64]:
         """Of some nodes: the probability of the label, as in `predict_proba`; NaN without one."""

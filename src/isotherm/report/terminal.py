@@ -12,7 +12,7 @@ from isotherm.labels import number_classes
 from isotherm.memory import size_text
 from isotherm.printable import one_line
 from isotherm.report.tables import grouped, mean_and_spread
-from isotherm.report.words import counted, short
+from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,8 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
     graph, model = run.graph, run.classifier
     edges, labels = run.edges, run.labels
     merged = max(edges.n_rows - edges.n_empty - graph.n_edges, 0)
-    counts = model.tally(run.min_probability)
+    tally = model.tally(run.min_probability)
+    counts = tally.of
     lines = [
         f"read {edges.name} ({reading_words(edges)}): {counted(graph.n_nodes, 'node')}, "
         f"{counted(graph.n_edges, 'edge')}"
@@ -141,6 +142,9 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
         + (f", {counted(counts['tie'], 'tie')}" if counts["tie"] else "")
         + (f", {counts['unreached']:,} unreached" if counts["unreached"] else ""),
     ]
+    if tally.n_outdone:
+        where = f"at {percent(tally.outdone)} of these nodes"
+        lines.append(f"{where} another class is more probable than the label (most_probable)")
     if run.min_probability:
         least = f"probability of the label below {run.min_probability:g}"
         lines.append(f"left {counted(counts['unsure'], 'node')} without a label, unsure: {least}")

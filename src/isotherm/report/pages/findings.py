@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.classifier.answers import Tally
 from isotherm.classifier.estimator import slices
 from isotherm.report.palette import Palette, colour
 from isotherm.report.tables import Cell
@@ -46,6 +47,8 @@ class Findings:
     is_found : bool array of shape (n,)
         Free nodes that heat reached, those that are unsure aside.
     seeds : SeedFacts
+    tally : Tally
+        Nodes of each kind.
     n_seeds, n_found, n_proven, n_unreached, n_unsure : int
         Seeds, found nodes, those of them that are certified, nodes no heat reached, and nodes
         whose label is not probable enough.
@@ -62,7 +65,8 @@ class Findings:
     ) -> None:
         self.model, self.graph, self.min_probability = classifier, graph, min_probability
         self.names = [short(name, LONGEST_LABEL) for name in classifier.classes_]
-        self.codes, status = self._answers()
+        self.codes, status = classifier.codes(slice(None))
+        self.tally = self._look_at_all(self.codes, status)
         self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
         self.is_found = self.masks["predicted"] | self.masks["tie"]
         self.seeds = classifier.seeds_
@@ -78,13 +82,14 @@ class Findings:
         palette = Palette(classes, self.before.tolist())
         self.colour_of = np.array([palette.number(label) for label in classes])
 
-    def _answers(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The class and the status of each node."""
-        codes, status = self.model.codes(slice(None))
-        for rows in slices(len(codes) if self.min_probability else 0):
+    def _look_at_all(self, codes: NDArray[np.intp], status: NDArray[np.intp]) -> Tally:
+        """Count nodes of each kind; those that are unsure are changed in both arrays."""
+        parts = []
+        for rows in slices(len(codes)):
             said = self.model.answers(rows, self.min_probability)
             codes[rows], status[rows] = said.codes, said.status
-        return codes, status
+            parts.append(said.tally())
+        return Tally.sum(parts)
 
     def _per_class(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         return np.bincount(self.codes[mask], minlength=len(self.names))

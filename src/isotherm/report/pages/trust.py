@@ -90,7 +90,7 @@ def _made(title: str, make: Callable[[str, Findings], Section], found: Findings)
 
 
 def _honest(title: str, found: Findings) -> Section:
-    parts: list[Part] = [*_notice(found), *_accuracy(found)]
+    parts: list[Part] = [*_notice(found), *_accuracy(found), *_outdone(found)]
     if len(found.names) > 1:
         parts += [_per_class(found)] if len(found.check.nodes) else []
         parts.append(_decisions(found))
@@ -144,6 +144,19 @@ def _accuracy(found: Findings) -> list[Part]:
     if check.together:
         words += " Each seed missed the others, too, and fared a bit worse than alone."
     return [Paragraph(words), Paragraph(IN_WORDS)]
+
+
+def _outdone(found: Findings) -> list[Part]:
+    """How many labels are not the most probable ones, if any."""
+    if not found.tally.n_outdone:
+        return []
+    words = (
+        f"At {percent(found.tally.outdone)} of the nodes labelled another class is more probable "
+        f"than the label. The label is by the decision “{found.model.selection_.decision}”; "
+        "probabilities also know how often each class is right among the seeds left out. The file "
+        "of predictions names the other class in the column most_probable."
+    )
+    return [Paragraph(words.replace(" %", "\u00a0%"))]
 
 
 def _per_class(found: Findings) -> Table:
