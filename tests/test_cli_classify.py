@@ -270,11 +270,13 @@ def test_one_class_and_odd_labels_are_pointed_out(here):
     result = here("classify", "edges.csv", "labels.csv", "-o", "out.jsonl")
     assert result.returncode == 0
     assert "warning: labels.csv: 'NA' is taken for a class, of 2 node(s)" in result.stderr
-    assert "warning: there is only one class, 'NA'" in result.stderr
+    assert "warning: there is only one class, 'NA': nodes are ranked by how near" in result.stderr
     import json
 
     for line in (here.folder / "out.jsonl").read_text().splitlines():
-        assert json.loads(line, parse_constant=pytest.fail)["margin"] is None
+        assert list(json.loads(line, parse_constant=pytest.fail)) == [
+            *("node", "score", "rank", "status")
+        ]
 
 
 def test_too_many_classes_for_the_memory_are_refused(here, monkeypatch):

@@ -246,8 +246,6 @@ NO_SEED = "No seed could be judged"
 @pytest.mark.parametrize(
     ("edges", "labels", "options", "words"),
     [
-        (("abc", "bcd"), {"a": 1}, {}, ["With one class every node", "every probability is 1"]),
-        (("abc", "bcd"), {"a": 1, "b": 1}, {}, ["With one class no seed can lose its label"]),
         (("abc", "bcd"), {"a": 1, "d": 2}, {}, [ONE_EACH, NO_SEED, "No seed could be left out"]),
         (("ab", "bc"), {"a": 1, "b": 2, "c": 1}, {}, ["2 seeds could be judged"]),
         (("ab", "bc"), {"a": 1, "b": 2, "c": 3}, {}, [ONE_EACH, NO_SEED]),
@@ -258,8 +256,6 @@ NO_SEED = "No seed could be judged"
         (("abcd", "bcde"), {"a": {1: 0.6, 2: 0.4}, "e": {2: 1.0}, "d": {2: 1.0}}, {}, ["(in use)"]),
     ],
     ids=[
-        "one seed",
-        "one class",
         "one seed each",
         "no free node",
         "no free node, one seed each",

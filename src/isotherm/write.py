@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.classifier.estimator import NO_HEAT, SEED
 from isotherm.errors import FileError, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.printable import printable
@@ -51,6 +52,10 @@ def write_predictions(
     `predict_proba`, rounded to four digits after the point, other numbers to six. The file is whole
     or not there; where there is no label cells are empty.
 
+    Where one class is known the columns are ``node``, ``score``, ``rank`` and ``status`` (``seed``,
+    ``ranked`` or ``unreached``), as in `ranking_`: seeds first, then nodes by their rank, then
+    those that no heat reaches, without a score.
+
     Parameters
     ----------
     classifier : DirichletClassifier
@@ -87,7 +92,12 @@ def write_predictions(
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
     least = check_probability(min_probability)
-    rows = _batches(classifier, least, temperatures=temperatures, progress=progress)
+    if len(classifier.classes_) > 1:
+        rows = _batches(classifier, least, temperatures=temperatures, progress=progress)
+    elif least > 0:
+        raise ParameterError("with one class there is no probability: leave min_probability out")
+    else:
+        rows = _ranked(classifier, progress)
     if spreadsheet_safe:
         from isotherm.table_writers import without_formulas
 
@@ -176,6 +186,31 @@ def _batches(
         yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if progress is not None:
             progress(rows.stop, n)
+
+
+def _ranked(classifier: HeatClassifier, progress: Progress | None) -> Iterator[pa.RecordBatch]:
+    """Rows of a ranking, some at a time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names, found, problem = classifier.node_texts(), classifier.ranking_, classifier.problem_
+    groups = problem.boundary, found.positions, problem.unreached
+    sizes = [len(group) for group in groups]
+    order, status = np.concatenate(groups), np.repeat([0, 1, 2], sizes)
+    statuses = pa.array([SEED, "ranked", NO_HEAT])
+    score, rank = np.ones(len(order)), np.zeros(len(order), dtype=np.intp)
+    score[status == 1], rank[status == 1] = found.scores, found.ranks
+    for first in range(0, len(order), ROWS):
+        rows = slice(first, min(first + ROWS, len(order)))
+        columns = {
+            "node": pc.cast(names.take(pa.array(order[rows])), pa.large_string()),
+            "score": _rounded(score[rows], status[rows] < 2),
+            "rank": pa.array(rank[rows], mask=status[rows] != 1),
+            "status": statuses.take(pa.array(status[rows])),
+        }
+        yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        if progress is not None:
+            progress(rows.stop, len(order))
 
 
 def _named(codes: NDArray[np.intp], classes: pa.Array) -> pa.Array:

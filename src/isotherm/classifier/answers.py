@@ -9,13 +9,18 @@ import numpy as np
 from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, UNSURE, check_is_fitted, slices
 from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
+from isotherm.errors import LabelError
 from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.trust.abstain import LEAST, Coverage, check_probability, covered
+from isotherm.trust.best_effort import solve_best_effort
+from isotherm.trust.rank import LEAK, TOL, Ranking, best_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from isotherm.trust.choose import Selection
 
 
 class Answers(NamedTuple):
@@ -89,7 +94,9 @@ class Tally(NamedTuple):
 class Answering(Trusted):
     """A classifier that answers once it is fitted."""
 
+    selection_: Selection
     _labels: NDArray[np.generic] | None
+    _ranking: Ranking | None
 
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.
 
@@ -199,6 +206,46 @@ class Answering(Trusted):
             for rows in slices(len(self._codes))
         )
         return covered(certainties, self.spot_check(), least)
+
+    @property
+    def ranking_(self) -> Ranking:
+        """Where one class is known: the free nodes, those nearest to its seeds first.
+
+        By temperatures with the leak of the fit, or 0.01 if that has none; see
+        `isotherm.trust.rank`. Found when first asked for.
+
+        Raises
+        ------
+        LabelError
+            If there are several classes.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 1:
+            raise LabelError(
+                f"a ranking is for one class, and there are {len(self.classes_)}: sort nodes by "
+                "the column of a class in predict_proba()"
+            )
+        if self._ranking is None:
+            self._ranking = self._ranked()
+        return self._ranking
+
+    def _ranked(self) -> Ranking:
+        problem, leak = self.problem_, self.selection_.leak or LEAK
+        with self._prepare(problem.with_leak(leak)) as session:
+            solution = solve_best_effort(session, tol=min(self.tol, TOL))
+        self._tell(solution)
+        free = np.flatnonzero(problem.is_free & ~solution.unreached)
+        names, T = self._nodes.ids[free], solution.temperatures[free, 0].astype(np.float64)
+        order, scores = best_first(T, names)
+        return Ranking(
+            names[order],
+            scores[order],
+            np.arange(1, len(order) + 1),
+            free[order],
+            leak,
+            solution.certificate.bound,
+            solution.converged,
+        )
 
     # --- some rows at a time, for files and reports ---------------------------------------------
 

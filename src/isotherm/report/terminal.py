@@ -124,8 +124,6 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
     graph, model = run.graph, run.classifier
     edges, labels = run.edges, run.labels
     merged = max(edges.n_rows - edges.n_empty - graph.n_edges, 0)
-    tally = model.tally(run.min_probability)
-    counts = tally.of
     lines = [
         f"read {edges.name} ({reading_words(edges)}): {counted(graph.n_nodes, 'node')}, "
         f"{counted(graph.n_edges, 'edge')}"
@@ -136,6 +134,18 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
             f"{counted(len(model.classes_), 'class', 'classes')}"
         ),
         *selection_lines(model),
+        *(_label_lines(run) if len(model.classes_) > 1 else [_ranking_line(model)]),
+    ]
+    lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-", "/dev/stdout")]
+    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in run.seconds.items())
+    return [*map(one_line, lines), seconds]
+
+
+def _label_lines(run: Run) -> list[str]:
+    """How many nodes got a label, and which of them to look at."""
+    model, tally = run.classifier, run.classifier.tally(run.min_probability)
+    counts = tally.of
+    lines = [
         solution_line(model.solution_),
         f"labelled {counted(counts['predicted'] + counts['tie'], 'node')}, "
         f"{float(model.certified_.mean()):.1%} of all labels proven"
@@ -148,9 +158,16 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
     if run.min_probability:
         least = f"probability of the label below {run.min_probability:g}"
         lines.append(f"left {counted(counts['unsure'], 'node')} without a label, unsure: {least}")
-    lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-", "/dev/stdout")]
-    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in run.seconds.items())
-    return [*map(one_line, lines), seconds]
+    return lines
+
+
+def _ranking_line(model: HeatClassifier) -> str:
+    """How many nodes were ranked, and by what."""
+    found, missed = model.ranking_, len(model.problem_.unreached)
+    return (
+        f"ranked {counted(len(found.nodes), 'node')} by temperature with leak {found.leak:g}, "
+        f"every one within {found.error_bound:.1e}" + (f", {missed:,} unreached" if missed else "")
+    )
 
 
 def selection_lines(model: HeatClassifier) -> list[str]:

@@ -25,8 +25,6 @@ CAPTION = "Labelled and right, for each least probability"
 
 def abstaining(title: str, found: Findings) -> Section:
     """The section about labels that are not probable enough."""
-    if len(found.names) == 1:
-        return Section(title, "With one class every probability is 1: there is nothing to judge.")
     used = found.min_probability
     rows = found.model.coverage(sorted({*LEAST, used}))
     table = Table(

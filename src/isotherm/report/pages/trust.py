@@ -91,9 +91,8 @@ def _made(title: str, make: Callable[[str, Findings], Section], found: Findings)
 
 def _honest(title: str, found: Findings) -> Section:
     parts: list[Part] = [*_notice(found), *_accuracy(found), *_outdone(found)]
-    if len(found.names) > 1:
-        parts += [_per_class(found)] if len(found.check.nodes) else []
-        parts.append(_decisions(found))
+    parts += [_per_class(found)] if len(found.check.nodes) else []
+    parts.append(_decisions(found))
     words = "Seeds left out, and labelled from the others, tell how often labels are right."
     return Section(title, words, parts)
 
@@ -113,8 +112,6 @@ def _accuracy(found: Findings) -> list[Part]:
     """Numbers, and what they mean."""
     check = found.check
     m, n = len(check.nodes), check.n_seeds
-    if len(found.names) == 1:
-        return [Paragraph("With one class every node gets the same label: nothing can be judged.")]
     if m == 0:
         words = (
             "Every class has one seed, which could not be found again without itself: nothing can "
@@ -219,8 +216,6 @@ def _told(interval: Interval) -> str:
 
 
 def _calibration(title: str, found: Findings) -> Section:
-    if len(found.names) == 1:
-        return Section(title, "With one class every probability is 1: there is nothing to judge.")
     ours, rival = _said(found)
     m = len(ours[0])
     if m < FEWEST_DRAWN:
@@ -272,8 +267,6 @@ def _n_findable(found: Findings) -> int:
 def _suspects(title: str, found: Findings) -> Section:
     check = found.check
     listed, m = check.suspects(), len(check.nodes)
-    if len(found.names) == 1:
-        return Section(title, "With one class no seed can lose its label.")
     if m == 0:
         return Section(title, "No seed could be left out: nothing can be said against any of them.")
     words = (
