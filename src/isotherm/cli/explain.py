@@ -42,7 +42,7 @@ def explain(
     messages: MessageOptions,
 ) -> None:
     """Say why a node has its label: which seeds its heat comes from, and along which paths."""
-    from isotherm.report.terminal import explanation_lines
+    from isotherm.report.explanation_lines import explanation_lines
 
     job = replace(make_job(edges, labels, reading, model, solver), force=force)
     job.check(draw)

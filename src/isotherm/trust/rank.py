@@ -17,7 +17,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LEAK = 0.01  # the best of those that were measured, see benchmarks/a_single_class_ranks.py
+# Larger ones rank worse; smaller ones hardly better, with scores ever closer to 1 and each other
+# (benchmarks/a_single_class_ranks.py).
+LEAK = 0.01
 TOL = 1e-8  # of temperatures that rank
 DIGITS = 6  # after the point; scores that agree in them are level
 

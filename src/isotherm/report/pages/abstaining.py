@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isotherm.report.pages import charts
+from isotherm.report.pages.calibration import within
 from isotherm.report.parts import Figure, Group, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import percent
@@ -42,7 +43,7 @@ def abstaining(title: str, found: Findings) -> Section:
 
 def _row(one: Coverage, *, used: bool) -> tuple[str, ...]:
     name = f"{one.min_probability:g}{' (in use)' if used else ''}"
-    right = f"{one.right.value:.2f}", f"{one.right.low:.2f} to {one.right.high:.2f}"
+    right = f"{one.right.value:.2f}", within(one.right)
     return (
         name,
         f"{one.n_labelled:,}",

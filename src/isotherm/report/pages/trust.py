@@ -9,19 +9,16 @@ import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import softmax
 
 from isotherm.classifier.trusted import LOOKED_AT
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
-from isotherm.report.pages import charts
 from isotherm.report.pages.abstaining import abstaining
+from isotherm.report.pages.calibration import calibration, within
 from isotherm.report.pages.findings import LONGEST_LABEL
-from isotherm.report.parts import Command, Figure, Group, Notice, Paragraph, Part, Section
+from isotherm.report.parts import Command, Notice, Paragraph, Part, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import counted, percent, short
-from isotherm.trust.calibrate import calibration_error, reliability
-from isotherm.trust.scoring import proportion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,16 +29,9 @@ if TYPE_CHECKING:
     from isotherm.report.tables import Cell
     from isotherm.trust.scoring import ClassScore, Interval, Suspect
 
-    Said = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of labels: probability, is it right
-
 MOST_CLASSES = 15
 MOST_SUSPECTS = 20
 LONGEST_NODE = 40
-FEWEST_DRAWN = 20  # seeds of a reliability diagram
-BINS, FEWEST_BINS = 10, 4
-SEEDS_PER_BIN = 10  # from which on there are as many bins as that
-SHARPNESS = 5.0  # of the softmax of scikit-network
-RIVAL = "softmax of 5 × centred temperature"
 NOTHING = ("–", "–", "–")
 
 IN_WORDS = (
@@ -52,17 +42,6 @@ IN_WORDS = (
     "clear cases were labelled first."
 ).replace(" %", "\u00a0%")
 
-CALIBRATION = (
-    "Whether probabilities are what they say. Seeds left out are grouped by the probability of "
-    "the label they got; a point is a group, the larger the more seeds, and its bar is where "
-    "the share that is right lies with a confidence of 95 %. On the dashed line, four in five "
-    "labels said to be 80 % sure are right. Points below it promise too much, points above it "
-    "too little; the expected calibration error is the mean distance from it, over seeds. The "
-    "thin grey line is what the rule of scikit-network would have said of the same seeds. Ours "
-    "were learnt from these very seeds, a few numbers for each class, and may be a bit worse "
-    "on other nodes."
-)
-
 logger = logging.getLogger(__name__)
 
 
@@ -70,7 +49,7 @@ def trust_sections(found: Findings) -> list[Section]:
     """The sections."""
     makers = {
         "How far to trust it": _honest,
-        "Calibration": _calibration,
+        "Calibration": calibration,
         "How sure a label must be": abstaining,
         "Suspects": _suspects,
     }
@@ -179,12 +158,8 @@ def _per_class(found: Findings) -> Table:
 
 
 def _scores(score: ClassScore) -> tuple[str, ...]:
-    shares = f"{score.precision:.2f}", f"{score.recall:.2f}", _within(score.recall_interval)
+    shares = f"{score.precision:.2f}", f"{score.recall:.2f}", within(score.recall_interval)
     return f"{score.n_seeds:,}", *shares, f"{score.f1:.2f}"
-
-
-def _within(interval: Interval) -> str:
-    return f"{interval.low:.2f} to {interval.high:.2f}"
 
 
 def _decisions(found: Findings) -> Table:
@@ -210,44 +185,6 @@ def _decisions(found: Findings) -> Table:
 
 def _told(interval: Interval) -> str:
     return "–" if np.isnan(interval.value) else str(interval)
-
-
-# --- calibration ----------------------------------------------------------------------------------
-
-
-def _calibration(title: str, found: Findings) -> Section:
-    ours, rival = _said(found)
-    m = len(ours[0])
-    if m < FEWEST_DRAWN:
-        words = (
-            f"{counted(m, 'seed') if m else 'No seed'} could be judged: too few to say whether "
-            f"probabilities are what they say. From {FEWEST_DRAWN} on there is a diagram here."
-        )
-        return Section(title, words)
-    bins = max(FEWEST_BINS, min(BINS, m // SEEDS_PER_BIN))
-    points, others = reliability(*ours, bins), reliability(*rival, bins)
-    errors = [calibration_error(*said, bins) for said in (ours, rival)]
-    caption = (
-        f"{m:,} labels of seeds left out: expected calibration error {errors[0]:.3f}; {RIVAL}: "
-        f"{errors[1]:.3f}"
-    )
-    rows = []
-    for n, said, right in points:
-        cells = f"{said:.2f}", f"{n:,}", f"{right:.2f}", _within(proportion(round(right * n), n))
-        rows.append(cells)
-    columns = ("said", "seeds", "right", "95 % interval")
-    picture = charts.reliability(points, others, caption, ("calibrated, in use", RIVAL))
-    pair = Group("pair", [Figure(caption, picture), Table("Said and so", columns, rows)])
-    return Section(title, CALIBRATION, [pair])
-
-
-def _said(found: Findings) -> tuple[Said, Said]:
-    """Of the labels that seeds left out get: ours, and those of the softmax by its own labels."""
-    check, left = found.check, found.model.left_out_
-    some = np.flatnonzero(left.reached)
-    truth, right = check.codes[some], check.labels[some] == check.truth[some]
-    Q = softmax(SHARPNESS * left.scores("centered")[some], axis=1)
-    return (check.certainty[some], right), (Q.max(axis=1), Q.argmax(1) == truth)
 
 
 def _left_labels(found: Findings) -> NDArray[np.intp]:
