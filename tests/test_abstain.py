@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from isotherm import (
     write_predictions,
 )
 from isotherm.report.pages.classification import classification_page
-from isotherm.trust.abstain import LEAST
+from isotherm.trust.abstain import LEAST, cross_fitted
 from isotherm.trust.scoring import proportion
 from test_classification_report import run_of
 
@@ -93,12 +94,13 @@ def test_nodes_that_no_heat_reaches_stay_unreached():
 
 
 def test_coverage_counts_free_nodes_and_seeds_left_out(fitted):
-    free, check = fitted.status_ != "seed", fitted.spot_check()
+    free, check, left = fitted.status_ != "seed", fitted.spot_check(), fitted.left_out_
     P, right = fitted.certainty(slice(None))[free], check.labels == check.truth
+    said = cross_fitted(left, "centered", fitted.calibration_.unit)
     found = fitted.coverage()
     assert [one.min_probability for one in found] == list(LEAST)
     for one in found:
-        judged = check.certainty >= one.min_probability
+        judged = said >= one.min_probability
         assert one.n_labelled == np.count_nonzero(one.min_probability <= P)
         assert one.labelled == pytest.approx(one.n_labelled / np.count_nonzero(free))
         assert one.n_judged == np.count_nonzero(judged)
@@ -107,6 +109,17 @@ def test_coverage_counts_free_nodes_and_seeds_left_out(fitted):
     assert found[0].labelled == 1
     assert found[0].right == check.accuracy
     assert found[5].right.value > found[0].right.value
+
+
+def test_no_seed_is_judged_by_what_was_learnt_from_itself(fitted):
+    left, unit = fitted.left_out_, fitted.calibration_.unit
+    said = cross_fitted(left, "centered", unit)
+    for seed in (0, 5, 17):
+        codes = left.codes.copy()
+        codes[seed] = (codes[seed] + 1) % 3
+        again = cross_fitted(replace(left, codes=codes), "centered", unit)
+        assert again[seed] == said[seed]
+        assert (again != said).any()
 
 
 def test_the_page_shows_what_each_least_probability_leaves():

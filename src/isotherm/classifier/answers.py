@@ -11,7 +11,7 @@ from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
 from isotherm.errors import LabelError
 from isotherm.labels import UNKNOWN, decode_labels
-from isotherm.trust.abstain import LEAST, Coverage, check_probability, covered
+from isotherm.trust.abstain import LEAST, Coverage, check_probability, covered, cross_fitted
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.rank import LEAK, TOL, Ranking, best_first
 
@@ -193,7 +193,7 @@ class Answering(Trusted):
     def coverage(self, min_probabilities: Sequence[float] = LEAST) -> list[Coverage]:
         """What `labels_at` leaves at each least probability, and how often it is right.
 
-        Right by the seeds of `spot_check`, which probabilities are calibrated on.
+        Right by the seeds of `spot_check`, each judged by probabilities learnt from others.
 
         Parameters
         ----------
@@ -205,7 +205,9 @@ class Answering(Trusted):
             self.certainty(rows)[self._status[rows] != STATUS.index(SEED)]
             for rows in slices(len(self._codes))
         )
-        return covered(certainties, self.spot_check(), least)
+        left = self.left_out_
+        said = cross_fitted(left, self._decision, self._spread())
+        return covered(certainties, (said, left.labels(self._decision) == left.codes), least)
 
     @property
     def ranking_(self) -> Ranking:

@@ -32,7 +32,7 @@ def abstaining(title: str, found: Findings) -> Section:
         "Least probability of a label",
         ("at least", "nodes labelled", "share", "seeds judged", "right", "95 % interval"),
         [_row(one, used=one.min_probability == used) for one in rows],
-        ["Probabilities were learnt from these very seeds, which flatters them a bit."],
+        ["Each seed was judged by probabilities learnt from other seeds."],
     )
     judged = [one for one in rows if one.n_judged]
     if not judged:
