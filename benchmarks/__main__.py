@@ -32,6 +32,7 @@ CLAIMS = [
     "auto_is_safe",
     "probabilities_are_calibrated",
     "suggestions_save_labels",
+    "a_single_class_ranks",
 ]
 
 

@@ -198,6 +198,19 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "over centred": lambda row: f"{row['auto'] - row['centered']:+.3f}",
         },
     ),
+    "a_single_class_ranks": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "seeds": lambda row: f"{row['seeds']:.0%}",
+            "isotherm, leak 0.01": lambda row: f"**{row['isotherm']:.3f}**",
+            "0.001": lambda row: f"{row['leak_0.001']:.3f}",
+            "0.1": lambda row: f"{row['leak_0.1']:.3f}",
+            "0.3": lambda row: f"{row['leak_0.3']:.3f}",
+            "PageRank": lambda row: f"{row['pagerank']:.3f}",
+            "PageRank per degree": lambda row: f"{row['pagerank_per_degree']:.3f}",
+        },
+    ),
     "probabilities_are_calibrated": (
         lambda row: row["who"] == "isotherm",
         {

@@ -235,10 +235,18 @@ def test_suspects_are_listed(here):
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0].startswith("left out one at a time, 8 seeds: accuracy 0.")
-    assert lines[3].split() == ["node", "label", "would", "get", "probability"]
+    assert lines[3].split() == [
+        "node",
+        "label",
+        "suggested",
+        "own",
+        "probability",
+        "suggested",
+        "probability",
+    ]
     assert lines[4].split()[:3] == ["d", "high", "low"]
     (here.folder / "labels.csv").write_text(labels)
-    assert "none of them" in here("suspects", "edges.csv", "labels.csv").stdout
+    assert "no label looks wrong" in here("suspects", "edges.csv", "labels.csv").stdout
     (here.folder / "labels.csv").write_text("who;class\na;low\nb;low\nz;high\n")
     odd = here("suspects", "edges.csv", "labels.csv", "--node", "who", "--label-delimiter", ";")
     assert "1 of them could not be found again" in odd.stdout
@@ -262,11 +270,13 @@ def test_one_class_and_odd_labels_are_pointed_out(here):
     result = here("classify", "edges.csv", "labels.csv", "-o", "out.jsonl")
     assert result.returncode == 0
     assert "warning: labels.csv: 'NA' is taken for a class, of 2 node(s)" in result.stderr
-    assert "warning: there is only one class, 'NA'" in result.stderr
+    assert "warning: there is only one class, 'NA': nodes are ranked by how near" in result.stderr
     import json
 
     for line in (here.folder / "out.jsonl").read_text().splitlines():
-        assert json.loads(line, parse_constant=pytest.fail)["margin"] is None
+        assert list(json.loads(line, parse_constant=pytest.fail)) == [
+            *("node", "score", "rank", "status")
+        ]
 
 
 def test_too_many_classes_for_the_memory_are_refused(here, monkeypatch):

@@ -271,7 +271,7 @@ def test_suspects_go_to_a_file_too(tmp_path):
     assert result.returncode == 0
     assert result.stdout.splitlines()[-1] == "wrote s.csv"
     header, *rows = (tmp_path / "s.csv").read_text().splitlines()
-    assert header == "node,label,suggested,probability"
+    assert header == "node,label,suggested,own_probability,suggested_probability"
     assert rows[0].startswith("d,2,'=1,0.")
     again = here("suspects", "e.csv", "l.csv", "--csv", "s.csv")
     assert again.returncode == 1

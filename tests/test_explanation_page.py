@@ -239,6 +239,18 @@ def test_what_leaks_is_said():
     assert "takes others" not in page.words
 
 
+def test_a_seed_without_its_own_label_is_said_to_get_what_the_others_give_it():
+    path = Graph.from_edges("abcd", "bcde")
+    model = DirichletClassifier().fit(path, {"a": "x", "b": "y", "e": "y"})
+    page, _ = checked(model.explain("a", without_own=True))
+    assert "Why a would get the label y" in page.words
+    assert "a is a seed with the label “x”. Without it, it would get “y”." in page.words
+    page, _ = checked(model.explain("b", without_own=True))
+    assert "b is a seed with the label “y”. Without it, it would get “x”." in page.words
+    page, _ = checked(model.explain("e", without_own=True))
+    assert "Without its own label, “y”, e would get the same from the others." in page.words
+
+
 def colours_of(page):
     """The colour of the dot beside each class, and how many dots it has."""
     dots = {}
@@ -288,6 +300,12 @@ def here(tmp_path):
     (tmp_path / "edges.csv").write_text("source,target\na,[/b]\n[/b],c\nc,d\nd,e\n")
     (tmp_path / "labels.csv").write_text("node,label\na,left\ne,right\n")
     return CliRun(tmp_path)
+
+
+@pytest.mark.slow
+def test_the_command_says_what_the_others_give_a_seed_and_what_its_own_label_is(here):
+    result = here("explain", "edges.csv", "labels.csv", "a", "--without-own")
+    assert result.stdout.startswith("a: right without its own label, which is left\n")
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from isotherm import DirichletClassifier, Graph, write_predictions
 from isotherm.cli.console import Console
 from isotherm.printable import one_line, printable
 from isotherm.report import terminal
+from isotherm.report.explanation_lines import explanation_lines
 
 application = importlib.import_module("isotherm.cli.app")  # isotherm.cli.app is the Typer app
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eabc\x7f\r"
@@ -82,7 +83,7 @@ def fitted():
 
 def test_what_explains_suggests_and_suspects_shows_them_and_keeps_its_columns(fitted):
     why = fitted.explain("two\nlines")
-    lines = terminal.explanation_lines(why, 5, 80, "centered")
+    lines = explanation_lines(why, 5, 80, "centered")
     assert lines[0] == f"two\\nlines: {SHOWN}red"
     assert all(printable(line) == line and "\n" not in line for line in lines)
     console = rich.console.Console(file=io.StringIO(), width=200)

@@ -113,10 +113,28 @@ def test_flipped_seeds_are_suspect(rng):
     assert {suspect.node for suspect in suspects[:6]} == set(flipped.tolist())
     for suspect in suspects[:6]:
         assert suspect.label == labels[suspect.node]
-        assert 0 <= suspect.probability < 0.5
+        assert 0 <= suspect.own_probability < 0.5
     right = [suspect.suggested == truth[suspect.node] for suspect in suspects[:6]]
     assert sum(right) >= 5
-    assert [s.probability for s in suspects] == sorted(s.probability for s in suspects)
+    own = [suspect.own_probability for suspect in suspects]
+    assert own == sorted(own)
+
+
+def test_of_a_suspect_another_label_is_the_most_probable(rng):
+    graph = random_graph(rng, 60, 150)
+    found = DirichletClassifier().fit(graph, random_labels(rng, graph)).leave_one_out()
+    suspects = {one.node: one for one in found.suspects()}
+    assert 0 < len(suspects) < len(found.nodes)
+    classes = [each.label for each in found.classes]
+    for node, code, P, margin in zip(
+        found.nodes.tolist(), found.codes, found.probabilities, found.margins, strict=True
+    ):
+        if node in suspects:
+            one = suspects[node]
+            assert one.suggested == classes[P.argmax()] != one.label == classes[code]
+            assert one.own_probability == P[code] < one.suggested_probability == P.max()
+        else:
+            assert not np.isfinite(margin) or P[code] == P.max()
 
 
 @pytest.mark.parametrize("leak", [0.0, 0.3])
@@ -390,7 +408,8 @@ def test_a_seed_can_be_explained_by_the_others(rng, tied):
     again = DirichletClassifier(tol=1e-9).fit(graph, fewer).explain(6)
     assert why.classes == pytest.approx(again.classes)
     assert [seed for seed, _, _ in why.seeds[:4]] == [seed for seed, _, _ in again.seeds[:4]]
-    assert why.label == labels[6] or tied
+    assert (why.label, why.own_label) == (again.label, labels[6])
+    assert model.explain(6).own_label is None
     assert model.explain(1, without_own=True) == model.explain(1)
     alone = DirichletClassifier().fit(graph, {3: "a"})
     with pytest.raises(LabelError, match="no other seed"):

@@ -51,6 +51,16 @@ def test_accuracy_and_macro_f1_are_those_of_the_spot_check(run):
     assert "too few labels" not in words
 
 
+def test_the_page_says_how_often_another_class_is_more_probable_than_the_label(run):
+    tally = run.classifier.tally()
+    assert tally.n_outdone > 0
+    words = section_of(run, "How far to trust it")[1]
+    share = percent(tally.n_outdone / tally.n_labelled)
+    assert (
+        f"At {share} of the nodes labelled another class is more probable than the label." in words
+    )
+
+
 def test_each_class_has_the_scores_of_the_spot_check(run):
     scores = sorted(run.classifier.spot_check().classes, key=lambda score: -score.n_seeds)
     rows = table_of(run, "Seeds left out, class by class")
@@ -140,7 +150,11 @@ def test_suspects_are_those_of_the_spot_check():
     assert f"{len(suspects)} suspects among " in words
     assert "the 20 clearest are listed" in words
     assert rows == [
-        [str(one.node), one.label, one.suggested, percent(one.probability)] for one in suspects[:20]
+        [
+            *(str(one.node), one.label, one.suggested),
+            *map(percent, (one.own_probability, one.suggested_probability)),
+        ]
+        for one in suspects[:20]
     ]
 
 
@@ -232,8 +246,6 @@ NO_SEED = "No seed could be judged"
 @pytest.mark.parametrize(
     ("edges", "labels", "options", "words"),
     [
-        (("abc", "bcd"), {"a": 1}, {}, ["With one class every node", "every probability is 1"]),
-        (("abc", "bcd"), {"a": 1, "b": 1}, {}, ["With one class no seed can lose its label"]),
         (("abc", "bcd"), {"a": 1, "d": 2}, {}, [ONE_EACH, NO_SEED, "No seed could be left out"]),
         (("ab", "bc"), {"a": 1, "b": 2, "c": 1}, {}, ["2 seeds could be judged"]),
         (("ab", "bc"), {"a": 1, "b": 2, "c": 3}, {}, [ONE_EACH, NO_SEED]),
@@ -244,8 +256,6 @@ NO_SEED = "No seed could be judged"
         (("abcd", "bcde"), {"a": {1: 0.6, 2: 0.4}, "e": {2: 1.0}, "d": {2: 1.0}}, {}, ["(in use)"]),
     ],
     ids=[
-        "one seed",
-        "one class",
         "one seed each",
         "no free node",
         "no free node, one seed each",

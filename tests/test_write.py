@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from isotherm import (
+    BlockModel,
     DirichletClassifier,
     FileError,
     Graph,
@@ -17,7 +18,11 @@ from isotherm import (
     write_predictions,
 )
 
-COLUMNS = ["node", "label", "probability", "margin", "status", "certified"]
+COLUMNS = [
+    *("node", "label", "probability", "most_probable", "its_probability"),
+    *("margin", "status", "certified"),
+]
+FILES = ["p.csv", "p.tsv", "p.parquet", "p.jsonl", "p.csv.gz", "p.JSONL.gz"]
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +34,17 @@ def fitted():
 
 
 def expected(fitted):
-    probability = fitted.predict_proba().max(axis=1)
-    probability[fitted.status_ == "seed"] = 1
+    classes, P = fitted.classes_.tolist(), fitted.predict_proba()
     for i, node in enumerate(fitted.names_.tolist()):
         has = fitted.labels_[i] is not None
+        own = P[i, classes.index(fitted.labels_[i])] if has else None
+        outdone = has and P[i].max() > own
         yield {
             "node": node,
             "label": fitted.labels_[i],
-            "probability": round(float(probability[i]), 4) if has else None,
+            "probability": round(float(own), 4) if has else None,
+            "most_probable": classes[P[i].argmax()] if outdone else None,
+            "its_probability": round(float(P[i].max()), 4) if outdone else None,
             "margin": round(float(fitted.margins_[i]), 6) if has else None,
             "status": str(fitted.status_[i]),
             "certified": bool(fitted.certified_[i]),
@@ -48,8 +56,9 @@ def read_text(path, delimiter):
     with opened(path, "rt", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter=delimiter))
     for row in rows:
-        row["label"] = row["label"] or None
-        for key in ("probability", "margin"):
+        for key in ("label", "most_probable"):
+            row[key] = row[key] or None
+        for key in ("probability", "its_probability", "margin"):
             row[key] = float(row[key]) if row[key] else None
         row["certified"] = {"true": True, "false": False}[row["certified"]]
     return rows
@@ -65,9 +74,7 @@ def read_back(path):
     return read_text(path, "," if name.endswith(".csv") else "\t")
 
 
-@pytest.mark.parametrize(
-    "name", ["p.csv", "p.tsv", "p.parquet", "p.jsonl", "p.csv.gz", "p.JSONL.gz"]
-)
+@pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("rows", [3, 1 << 17])
 def test_what_is_written_is_what_was_found(fitted, tmp_path, monkeypatch, name, rows):
     monkeypatch.setattr(write, "ROWS", rows)
@@ -78,11 +85,28 @@ def test_what_is_written_is_what_was_found(fitted, tmp_path, monkeypatch, name, 
     assert found == list(expected(fitted))
 
 
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("decision", ["centered", "plain"])
+def test_probabilities_in_files_are_those_of_python(tmp_path, name, decision):
+    rng = np.random.default_rng(0)
+    graph, truth = BlockModel([120, 60, 30], 0.08, 0.02).sample(rng)
+    known = {int(i): f"class {truth[i]}" for i in rng.choice(210, 60, replace=False)}
+    model = DirichletClassifier(decision).fit(graph, known)
+    write_predictions(model, tmp_path / name)
+    found = read_back((tmp_path / name).rename(tmp_path / name.lower()))
+    columns = ("label", "probability", "most_probable", "its_probability")
+    for row, other in zip(found, expected(model), strict=True):
+        assert [row[key] for key in columns] == [other[key] for key in columns]
+    tally = model.tally()
+    assert 0 < tally.n_outdone == sum(row["most_probable"] is not None for row in found)
+    assert tally.n_labelled == 150
+
+
 def test_temperatures_are_written_where_asked_for(fitted, tmp_path):
     write_predictions(fitted, tmp_path / "p.parquet", temperatures=True)
     table = pq.read_table(tmp_path / "p.parquet")
-    assert table.column_names[6:] == ['temperature_x "1"', "temperature_y, z"]
-    T = np.array([table.column(k).to_pylist() for k in (6, 7)], dtype=float).T
+    assert table.column_names[8:] == ['temperature_x "1"', "temperature_y, z"]
+    T = np.array([table.column(k).to_pylist() for k in (8, 9)], dtype=float).T
     assert np.allclose(T, fitted.temperatures_, atol=1e-6, equal_nan=True)
 
 

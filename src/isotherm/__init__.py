@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution as Solution
     from isotherm.solvers import SolveOptions as SolveOptions
     from isotherm.solvers import Sweeps as Sweeps
+    from isotherm.trust.abstain import Coverage as Coverage
     from isotherm.trust.choose import Selection as Selection
     from isotherm.trust.explain import Explanation as Explanation
+    from isotherm.trust.rank import Ranking as Ranking
     from isotherm.trust.scoring import LeaveOneOut as LeaveOneOut
     from isotherm.trust.scoring import Suspect as Suspect
     from isotherm.trust.suggest import Suggestion as Suggestion
@@ -54,6 +56,7 @@ _HOME = {
     "BlockModel": "block_model",
     "Certificate": "solvers",
     "ConjugateGradient": "solvers",
+    "Coverage": "trust.abstain",
     "DatasetError": "errors",
     "Direct": "solvers",
     "DirichletClassifier": "classifier.classify",
@@ -73,6 +76,7 @@ _HOME = {
     "NotConverged": "solvers",
     "NotEnoughMemory": "errors",
     "ParameterError": "errors",
+    "Ranking": "trust.rank",
     "Selection": "trust.choose",
     "SessionError": "errors",
     "Solution": "solvers",

@@ -11,6 +11,7 @@ from isotherm.errors import ParameterError
 from isotherm.files import check_output
 from isotherm.memory import peak_memory
 from isotherm.read.options import TextOptions
+from isotherm.trust.abstain import check_probability
 from isotherm.write import STANDARD_OUTPUT, output_of
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Job:
     strict, temperatures, force, spreadsheet_safe : bool
         See `isotherm.read_labels` and `isotherm.write_predictions`.
     model : ModelParameters
+    min_probability : float
+        See `isotherm.DirichletClassifier.labels_at`.
     confidence : float, str or None
         How sure the labels are; see `isotherm.DirichletClassifier.fit`. Or the column of the labels
         that says it of each.
@@ -68,6 +71,7 @@ class Job:
     force: bool = False
     spreadsheet_safe: bool = False
     model: ModelParameters = field(default_factory=ModelParameters)
+    min_probability: float = 0.0
     confidence: float | str | None = None
     command: str = ""
 
@@ -82,8 +86,10 @@ class Job:
         Raises
         ------
         FileError, ParameterError
-            A file that is in the way, or whose ending stands for no format.
+            A file that is in the way, or whose ending stands for no format; a probability that is
+            none.
         """
+        check_probability(self.min_probability, "--min-probability")
         if self.edges == self.labels == "-":
             raise ParameterError("EDGES and LABELS cannot both be standard input")
         output = output_of("-" if self.out is None else self.out)
@@ -125,6 +131,8 @@ class Run:
         Stage → the time it took.
     converged : bool
         Whether temperatures are proven to the tolerance, or labels where that was enough.
+    min_probability : float
+        Of a label; nodes whose label is less probable have none.
     memory : int
         The most bytes held at a time; 0 where that is not known.
     versions : dict
@@ -139,6 +147,7 @@ class Run:
     command: str
     seconds: dict[str, float]
     converged: bool
+    min_probability: float = 0.0
     memory: int = field(default_factory=peak_memory)
     versions: dict[str, str] = field(default_factory=versions)
 

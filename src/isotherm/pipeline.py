@@ -11,7 +11,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from isotherm.errors import IsothermWarning, NotEnoughMemory
+from isotherm.errors import IsothermWarning, NotEnoughMemory, ParameterError
 from isotherm.files import written
 from isotherm.job import Job, Run
 from isotherm.memory import peak_memory
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+
+RANKED = (
+    "nodes are ranked by how near they are to its seeds, and get no probability, since nothing is "
+    "known of other classes"
+)
+ALIKE = "no label can be told from another"
 
 
 class Stages(Protocol):
@@ -90,19 +96,24 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     stages = stages or Silent()
     run = label(job, stages)
     clock = _Clock(run.seconds)
-    with clock("judging"), stages.stage("leaving seeds out, to tell how sure labels are"):
-        calibrate(run.classifier)
+    if len(run.classifier.classes_) > 1:
+        with clock("judging"), stages.stage("leaving seeds out, to tell how sure labels are"):
+            calibrate(run.classifier)
+    else:
+        with clock("ranking"), stages.stage("ranking nodes by how near they are to the seeds"):
+            run = replace(run, converged=run.converged and run.classifier.ranking_.converged)
     if job.out is not None:
         with clock("writing"), stages.stage(f"writing {job.out}") as show:
             write_predictions(
                 run.classifier,
                 job.out,
                 temperatures=job.temperatures,
+                min_probability=job.min_probability,
                 force=job.force,
                 spreadsheet_safe=job.spreadsheet_safe,
                 progress=show,
             )
-        logger.info("wrote %d labels to %s", run.graph.n_nodes, job.out)
+        logger.info("wrote %d rows to %s", run.graph.n_nodes, job.out)
     run = replace(run, memory=peak_memory())
     if job.report is not None:
         with stages.stage(f"writing {job.report}"):
@@ -116,11 +127,26 @@ def label(job: Job, stages: Stages) -> Run:
     clock = _Clock({})
     with clock("reading"):
         inputs = read(job, stages)
+    if len(set(inputs.labels.values())) == 1:
+        only = next(iter(inputs.labels.values()))
+        if job.min_probability:
+            raise ParameterError(
+                f"there is only one class, {only!r}, and so no probability: leave "
+                "--min-probability out"
+            )
+        _warn(f"there is only one class, {only!r}: {RANKED if job.out or job.report else ALIKE}")
     from isotherm.classifier.algorithm import HeatClassifier  # not needed so far
 
     run = fit(HeatClassifier(**job.model), inputs, stages, command=job.command)
     more = {} if job.confidence is None else {"confidence": str(job.confidence)}
-    return replace(run, seconds=clock.seconds | run.seconds, options=run.options | more)
+    if job.min_probability:
+        more["min_probability"] = str(job.min_probability)
+    return replace(
+        run,
+        seconds=clock.seconds | run.seconds,
+        options=run.options | more,
+        min_probability=job.min_probability,
+    )
 
 
 def read(job: Job, stages: Stages) -> Inputs:
@@ -153,9 +179,6 @@ def read(job: Job, stages: Stages) -> Inputs:
 
 def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: str = "") -> Run:
     """Label all nodes."""
-    if len(set(inputs.labels.values())) == 1:
-        only = next(iter(inputs.labels.values()))
-        _warn(f"there is only one class, {only!r}: every node gets it")
     clock, read = _Clock({}), inputs.labels_read
     try:
         with clock("solving"), stages.solving() as show:

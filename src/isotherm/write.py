@@ -11,10 +11,12 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.classifier.estimator import NO_HEAT, SEED
 from isotherm.errors import FileError, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.printable import printable
 from isotherm.read.formats import Output, output_for
+from isotherm.trust.abstain import check_probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,14 +39,22 @@ def write_predictions(
     path: str | os.PathLike[str],
     *,
     temperatures: bool = False,
+    min_probability: float = 0.0,
     force: bool = False,
     spreadsheet_safe: bool = False,
     progress: Progress | None = None,
 ) -> None:
-    """Write a row for each node: ``node,label,probability,margin,status,certified``.
+    """Write a row for each node.
 
-    The file is whole or not there. Numbers are rounded to six digits after the point; seeds have
-    the probability 1; where there is no label (an unreached node) cells are empty.
+    Its columns are ``node``, ``label``, ``probability``, ``most_probable``, ``its_probability``,
+    ``margin``, ``status`` and ``certified``. A label is by the decision: where another class is
+    more probable, ``most_probable`` names it, and is empty elsewhere. Probabilities are those of
+    `predict_proba`, rounded to four digits after the point, other numbers to six. The file is whole
+    or not there; where there is no label cells are empty.
+
+    Where one class is known the columns are ``node``, ``score``, ``rank`` and ``status`` (``seed``,
+    ``ranked`` or ``unreached``), as in `ranking_`: seeds first, then nodes by their rank, then
+    those that no heat reaches, without a score.
 
     Parameters
     ----------
@@ -55,6 +65,9 @@ def write_predictions(
         ``-`` (and ``/dev/stdout``) is CSV on standard output.
     temperatures : bool
         Whether to add a column ``temperature_…`` for each class.
+    min_probability : float
+        From 0 to 1: a node whose label is less probable gets none, and the status ``unsure``;
+        ``most_probable`` then names the most probable class. A seed keeps its own.
     force : bool
         Whether a file that is there already may be replaced, and a pipe or a device written into.
         A link, a folder, a disk or a socket is left alone in any case.
@@ -78,7 +91,13 @@ def write_predictions(
         raise ParameterError(f"{name}: only CSV and TSV can be made safe for a spreadsheet")
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
-    rows = _batches(classifier, temperatures=temperatures, progress=progress)
+    least = check_probability(min_probability)
+    if len(classifier.classes_) > 1:
+        rows = _batches(classifier, least, temperatures=temperatures, progress=progress)
+    elif least > 0:
+        raise ParameterError("with one class there is no probability: leave min_probability out")
+    else:
+        rows = _ranked(classifier, progress)
     if spreadsheet_safe:
         from isotherm.table_writers import without_formulas
 
@@ -133,7 +152,7 @@ class _Shown:
 
 
 def _batches(
-    classifier: HeatClassifier, *, temperatures: bool, progress: Progress | None
+    classifier: HeatClassifier, least: float, *, temperatures: bool, progress: Progress | None
 ) -> Iterator[pa.RecordBatch]:
     """All rows, some at a time."""
     import pyarrow as pa
@@ -145,15 +164,18 @@ def _batches(
     classes = pa.array([str(label) for label in classifier.classes_.tolist()], pa.string())
     for first in range(0, n, ROWS):
         rows = slice(first, min(first + ROWS, n))
-        codes, status = classifier.codes(rows)
-        has = codes >= 0
-        label = classes.take(pa.array(np.where(has, codes, 0), mask=~has))
+        said = classifier.answers(rows, least)
+        has = said.codes >= 0
         columns = {
             "node": names.slice(first, rows.stop - first),
-            "label": label,
-            "probability": _rounded(classifier.certainty(rows), has, DIGITS_OF_PROBABILITY),
+            "label": _named(said.codes, classes),
+            "probability": _rounded(said.probability, has, DIGITS_OF_PROBABILITY),
+            "most_probable": _named(said.likelier, classes),
+            "its_probability": _rounded(
+                said.its_probability, said.likelier >= 0, DIGITS_OF_PROBABILITY
+            ),
             "margin": _rounded(classifier.margins_[rows], has),
-            "status": statuses.take(pa.array(status)),
+            "status": statuses.take(pa.array(said.status)),
             "certified": pa.array(classifier.certified_[rows]),
         }
         if temperatures:
@@ -164,6 +186,39 @@ def _batches(
         yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if progress is not None:
             progress(rows.stop, n)
+
+
+def _ranked(classifier: HeatClassifier, progress: Progress | None) -> Iterator[pa.RecordBatch]:
+    """Rows of a ranking, some at a time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names, found, problem = classifier.node_texts(), classifier.ranking_, classifier.problem_
+    groups = problem.boundary, found.positions, problem.unreached
+    sizes = [len(group) for group in groups]
+    order, status = np.concatenate(groups), np.repeat([0, 1, 2], sizes)
+    statuses = pa.array([SEED, "ranked", NO_HEAT])
+    score, rank = np.ones(len(order)), np.zeros(len(order), dtype=np.intp)
+    score[status == 1], rank[status == 1] = found.scores, found.ranks
+    for first in range(0, len(order), ROWS):
+        rows = slice(first, min(first + ROWS, len(order)))
+        columns = {
+            "node": pc.cast(names.take(pa.array(order[rows])), pa.large_string()),
+            "score": _rounded(score[rows], status[rows] < 2),
+            "rank": pa.array(rank[rows], mask=status[rows] != 1),
+            "status": statuses.take(pa.array(status[rows])),
+        }
+        yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        if progress is not None:
+            progress(rows.stop, len(order))
+
+
+def _named(codes: NDArray[np.intp], classes: pa.Array) -> pa.Array:
+    """The names of classes; none where there is no class."""
+    import pyarrow as pa
+
+    has = codes >= 0
+    return classes.take(pa.array(np.where(has, codes, 0), mask=~has))
 
 
 def _rounded(

@@ -281,6 +281,7 @@ class HeatClassifier(Answering):
         self._codes = verdict.codes.astype(few)
         self._labels: NDArray[np.generic] | None = None
         self._calibrated = None
+        self._ranking = None
         self._status = np.full(len(verdict.codes), STATUS.index(PREDICTED), dtype=np.int8)
         self._status[verdict.tied] = STATUS.index(TIE)
         self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)

@@ -2,23 +2,101 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, check_is_fitted
+from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, UNSURE, check_is_fitted, slices
 from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
+from isotherm.errors import LabelError
 from isotherm.labels import UNKNOWN, decode_labels
+from isotherm.trust.abstain import LEAST, Coverage, check_probability, covered, cross_fitted
+from isotherm.trust.best_effort import solve_best_effort
+from isotherm.trust.rank import LEAK, TOL, Ranking, best_first
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
+
+    from isotherm.trust.choose import Selection
+
+
+class Answers(NamedTuple):
+    """What is said of m nodes.
+
+    Attributes
+    ----------
+    codes : int array of shape (m,)
+        Class numbers; −1 without a label.
+    status : int array of shape (m,)
+        Numbers in `STATUS`.
+    probability : array of shape (m,)
+        Of the label; NaN without one.
+    likelier : int array of shape (m,)
+        The most probable class where it is another than that of the label, or where there is no
+        label for want of probability; −1 elsewhere.
+    its_probability : array of shape (m,)
+        Of that class; NaN without one.
+    """
+
+    codes: NDArray[np.intp]
+    status: NDArray[np.intp]
+    probability: NDArray[np.float64]
+    likelier: NDArray[np.intp]
+    its_probability: NDArray[np.float64]
+
+    def tally(self) -> Tally:
+        """How many nodes there are of each kind."""
+        labelled = (self.codes != UNKNOWN) & (self.status != STATUS.index(SEED))
+        return Tally(
+            np.bincount(self.status, minlength=len(STATUS)),
+            int(np.count_nonzero(labelled)),
+            int(np.count_nonzero(labelled & (self.likelier != UNKNOWN))),
+        )
+
+
+class Tally(NamedTuple):
+    """How many nodes there are of each kind.
+
+    Attributes
+    ----------
+    counts : int array
+        Nodes of each status, in the order of `STATUS`.
+    n_labelled : int
+        Nodes other than seeds that have a label.
+    n_outdone : int
+        Those of them of which another class is more probable than the label.
+    """
+
+    counts: NDArray[np.intp]
+    n_labelled: int
+    n_outdone: int
+
+    @property
+    def of(self) -> dict[str, int]:
+        """Nodes of each status, by its name."""
+        return dict(zip(STATUS, self.counts.tolist(), strict=True))
+
+    @property
+    def outdone(self) -> float:
+        """The share of the labels than which another class is more probable."""
+        return self.n_outdone / max(self.n_labelled, 1)
+
+    @classmethod
+    def sum(cls, parts: Iterable[Tally]) -> Tally:
+        """That of all parts together."""
+        counts, n_labelled, n_outdone = zip(*parts, strict=True)
+        return cls(np.sum(counts, axis=0), sum(n_labelled), sum(n_outdone))
 
 
 class Answering(Trusted):
     """A classifier that answers once it is fitted."""
 
+    selection_: Selection
     _labels: NDArray[np.generic] | None
+    _ranking: Ranking | None
 
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.
 
@@ -87,17 +165,119 @@ class Answering(Trusted):
         P[np.isnan(S[:, 0])] = self._means.seed_share
         return P
 
+    def labels_at(self, min_probability: float) -> NDArray[np.generic]:
+        """Labels that are probable enough; of other nodes none, as of those no heat reaches.
+
+        Parameters
+        ----------
+        min_probability : float
+            From 0 to 1. A node whose label is less probable gets none; a seed keeps its own.
+
+        Raises
+        ------
+        ParameterError
+            On a number outside of 0 and 1.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
+        >>> clf.labels_at(0.6).tolist()
+        ['left', 'left', None, 'right', 'right']
+        """
+        check_is_fitted(self)
+        codes = [self.answers(rows, min_probability).codes for rows in slices(len(self._codes))]
+        return decode_labels(np.concatenate(codes), self.classes_)
+
+    def coverage(self, min_probabilities: Sequence[float] = LEAST) -> list[Coverage]:
+        """What `labels_at` leaves at each least probability, and how often it is right.
+
+        Right by the seeds of `spot_check`, each judged by probabilities learnt from others.
+
+        Parameters
+        ----------
+        min_probabilities : sequence of float
+        """
+        check_is_fitted(self)
+        least = [check_probability(p) for p in min_probabilities]
+        certainties = (
+            self.certainty(rows)[self._status[rows] != STATUS.index(SEED)]
+            for rows in slices(len(self._codes))
+        )
+        left = self.left_out_
+        said = cross_fitted(left, self._decision, self._spread())
+        return covered(certainties, (said, left.labels(self._decision) == left.codes), least)
+
+    @property
+    def ranking_(self) -> Ranking:
+        """Where one class is known: the free nodes, those nearest to its seeds first.
+
+        By temperatures with the leak of the fit, or 0.01 if that has none; see
+        `isotherm.trust.rank`. Found when first asked for.
+
+        Raises
+        ------
+        LabelError
+            If there are several classes.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 1:
+            raise LabelError(
+                f"a ranking is for one class, and there are {len(self.classes_)}: sort nodes by "
+                "the column of a class in predict_proba()"
+            )
+        if self._ranking is None:
+            self._ranking = self._ranked()
+        return self._ranking
+
+    def _ranked(self) -> Ranking:
+        problem, leak = self.problem_, self.selection_.leak or LEAK
+        with self._prepare(problem.with_leak(leak)) as session:
+            solution = solve_best_effort(session, tol=min(self.tol, TOL))
+        self._tell(solution)
+        free = np.flatnonzero(problem.is_free & ~solution.unreached)
+        names, T = self._nodes.ids[free], solution.temperatures[free, 0].astype(np.float64)
+        order, scores = best_first(T, names)
+        return Ranking(
+            names[order],
+            scores[order],
+            np.arange(1, len(order) + 1),
+            free[order],
+            leak,
+            solution.certificate.bound,
+            solution.converged,
+        )
+
     # --- some rows at a time, for files and reports ---------------------------------------------
 
     def codes(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Of some nodes: the class number (−1 where there is no label), the number in `STATUS`."""
         return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
 
+    def answers(self, rows: slice, min_probability: float = 0.0) -> Answers:
+        """Of some nodes: all that files and reports say of them; see `labels_at`."""
+        least = check_probability(min_probability)
+        codes, status = self.codes(rows)
+        P = self.some_probabilities(rows)
+        best, every = P.argmax(axis=1), np.arange(len(P))
+        probability = np.where(codes == UNKNOWN, np.nan, P[every, codes])
+        likelier = np.where(P[every, best] > probability, best, UNKNOWN)
+        unsure = (probability < least) & (status != STATUS.index(SEED))
+        codes[unsure], status[unsure] = UNKNOWN, STATUS.index(UNSURE)
+        probability[unsure], likelier[unsure] = np.nan, best[unsure]
+        its = np.where(likelier == UNKNOWN, np.nan, P[every, best])
+        return Answers(codes, status, probability, likelier, its)
+
+    def tally(self, min_probability: float = 0.0) -> Tally:
+        """How many nodes there are of each kind; see `labels_at`."""
+        check_is_fitted(self)
+        every = slices(len(self._codes))
+        return Tally.sum(self.answers(rows, min_probability).tally() for rows in every)
+
     def certainty(self, rows: slice) -> NDArray[np.float64]:
         """Of some nodes: the probability of the label, as in `predict_proba`; NaN without one."""
-        codes = self._codes[rows].astype(np.intp)
-        P = self.some_probabilities(rows)
-        return np.where(codes == UNKNOWN, np.nan, P[np.arange(len(P)), codes])
+        return self.answers(rows).probability
 
     def some_probabilities(self, rows: slice) -> NDArray[np.float64]:
         """Of some nodes: the probabilities of the classes; see `predict_proba`."""

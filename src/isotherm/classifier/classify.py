@@ -64,6 +64,9 @@ class DirichletClassifier(HeatClassifier, ClassifierMixin, Estimator):
         The decision and the leak used, and what was compared to choose them.
     calibration_ : Calibration
         How scores become probabilities; found when first asked for.
+    ranking_ : Ranking
+        Where one class is known, the free nodes by how near they are to its seeds; see
+        `isotherm.trust.rank`. Found when first asked for.
     doubts_ : list of str
         Why there may be too few labels to go by; `fit` warns of them.
     seeds_ : Seeds

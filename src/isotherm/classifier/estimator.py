@@ -35,7 +35,8 @@ logger = logging.getLogger(__name__)
 ROWS = 1 << 17  # worked on at once where all would take much room
 UNREACHED = ("abstain", "zero")
 SEED, PREDICTED, TIE, NO_HEAT = "seed", "predicted", "tie", "unreached"  # values of status_
-STATUS = (SEED, PREDICTED, TIE, NO_HEAT)
+UNSURE = "unsure"  # of a node whose label is not probable enough, where that is asked for
+STATUS = (SEED, PREDICTED, TIE, NO_HEAT, UNSURE)
 
 
 class DirichletEstimator:

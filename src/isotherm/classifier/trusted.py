@@ -102,7 +102,9 @@ class Trusted(Sampled):
         )
 
     def suspects(self, *, max_seeds: int | None = None, random_state: int = 0) -> list[Suspect]:
-        """Seeds whose own label loses when they are left out, that of the least probability first.
+        """Seeds of which another label is more probable, by all others; the clearest first.
+
+        The clearest is the one whose own label has the least probability.
 
         Parameters
         ----------
@@ -121,7 +123,8 @@ class Trusted(Sampled):
         paths : int
             How many paths to find.
         without_own : bool
-            Of a seed: explain what it would have if it were free, as after `suspects`.
+            Of a seed: explain what it would have if it were free, as after `suspects`. `label` is
+            then the one that it would get, `own_label` the one that is known of it.
 
         Raises
         ------
@@ -137,24 +140,31 @@ class Trusted(Sampled):
         >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
         >>> [(seed, round(share, 6)) for seed, _, share in clf.explain("b").seeds]
         [('a', 0.75), ('e', 0.25)]
+        >>> alone = clf.explain("a", without_own=True)
+        >>> alone.label, alone.own_label
+        ('right', 'left')
         """
         check_is_fitted(self)
         check_count(paths, "paths", least=0)
         session, solution, seeds = self.session(), self.solution_, self.seeds_
         (i,) = self._nodes.positions([node])
         names = self._nodes.ids
+        code, own_code = self._codes[i], None
         if without_own and i in seeds.nodes:
-            kept = np.flatnonzero(seeds.nodes != i)
+            place, kept = np.flatnonzero(seeds.nodes == i), np.flatnonzero(seeds.nodes != i)
             if len(kept) == 0:
                 raise LabelError(
                     "there is no other seed: nothing explains the node without its own label"
                 )
-            session = session.prepare(self.problem_.without(np.flatnonzero(seeds.nodes == i)))
+            (code,), (own_code,) = self._freed(place).labels(self._decision), seeds.codes[place]
+            session = session.prepare(self.problem_.without(place))
             solution, seeds = solve_best_effort(session), seeds.only(kept)
         problem = session.problem
         if problem.is_unreached[i]:
             raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
-        (own,) = self.classes_[self._codes[[i]]].tolist()
+        label, own_label = (
+            None if k is None else self.classes_[[k]].tolist()[0] for k in (code, own_code)
+        )
         if problem.is_free[i]:
             found = shares_of(session, solution, int(i), tol=SHARES_TOL)
             shares, paths_found, error = found.shares, found.paths(paths), found.error_bound
@@ -165,11 +175,12 @@ class Trusted(Sampled):
         columns = (names[seeds.nodes[order]], self.classes_[seeds.codes[order]], shares[order])
         return Explanation(
             node,
-            own,
+            label,
             dict(zip(self.classes_.tolist(), (shares @ seeds.values).tolist(), strict=True)),
             list(zip(*(column.tolist() for column in columns), strict=True)),
             [(tuple(names[list(path.nodes)].tolist()), path.share) for path in paths_found],
             error,
+            own_label,
         )
 
     def suggest(self, k: int = 10, *, random_state: int = 0) -> list[Suggestion]:
@@ -255,6 +266,10 @@ class Trusted(Sampled):
             if max_seeds < n_seeds:
                 rng = np.random.default_rng(random_state)
                 some = np.sort(rng.choice(n_seeds, max_seeds, replace=False))
+        return self._freed(some)
+
+    def _freed(self, some: NDArray[np.intp] | None) -> LeftOut:
+        """Some seeds left out one at a time, by their places; by default all."""
         return leave_one_out(
             self.session(),
             self.solution_,

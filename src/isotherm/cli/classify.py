@@ -44,6 +44,7 @@ def classify(
         out=output.out,
         report=output.report,
         temperatures=output.temperatures,
+        min_probability=output.min_probability,
         force=output.force,
         spreadsheet_safe=output.spreadsheet_safe,
     )

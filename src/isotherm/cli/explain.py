@@ -30,7 +30,8 @@ def explain(
     without_own: Annotated[
         bool,
         typer.Option(
-            "--without-own", help="Of a node that has a label: what the others say of it."
+            "--without-own",
+            help="Of a node whose label is known: the label that the others give it, and why.",
         ),
     ] = False,
     draw: o.Drawing = None,
@@ -41,7 +42,7 @@ def explain(
     messages: MessageOptions,
 ) -> None:
     """Say why a node has its label: which seeds its heat comes from, and along which paths."""
-    from isotherm.report.terminal import explanation_lines
+    from isotherm.report.explanation_lines import explanation_lines
 
     job = replace(make_job(edges, labels, reading, model, solver), force=force)
     job.check(draw)

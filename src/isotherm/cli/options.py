@@ -200,6 +200,13 @@ class PredictionOptions:
     ] = None
     report: Report = None
     temperatures: Annotated[bool, _output("--temperatures", help="Add a column per class.")] = False
+    min_probability: Annotated[
+        float,
+        _output(
+            metavar="NUMBER",
+            help="Least probability of a label, from 0 to 1; nodes below it get none: 'unsure'.",
+        ),
+    ] = 0.0
     spreadsheet_safe: SpreadsheetSafe = False
     force: Force = False
     estimate: Annotated[bool, _output("--estimate", help="Only say how large the job is.")] = False

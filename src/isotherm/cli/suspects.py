@@ -31,8 +31,9 @@ def suspects(
     reading: o.ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """List the known labels that look wrong: left out, the node would get another."""
+    """List the known labels that look wrong: by all others, another one is more probable."""
     from isotherm.report.terminal import suspect_table
+    from isotherm.trust.scoring import Suspect
 
     job = make_job(edges, labels, reading, model, solver)
     table.check(job)
@@ -45,7 +46,7 @@ def suspects(
     if listed:
         console.print()
         console.print(suspect_table(listed[:most], width=console.width))
-    table.write([one._asdict() for one in listed], ("node", "label", "suggested", "probability"))
+    table.write([one._asdict() for one in listed], Suspect._fields)
     end(converged=run.converged)
 
 
@@ -61,6 +62,7 @@ def _summary(found: LeaveOneOut, n_listed: int, most: int) -> list[str]:
             "class or out of reach of heat"
         )
     if not n_listed:
-        return [*lines, "none of them would lose its label to another"]
+        return [*lines, "no label looks wrong: none of the others is more probable"]
     cut = f"; {most} are listed" if n_listed > most else ""
-    return [*lines, f"{n_listed:,} would lose their label, the clearest first{cut}"]
+    look = "label looks" if n_listed == 1 else "labels look"
+    return [*lines, f"{n_listed:,} {look} wrong, the clearest first{cut}"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-import isotherm
 from isotherm.classifier.classify import DirichletClassifier
+from isotherm.classifier.stacked import StackedDirichletClassifier
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,15 +37,13 @@ def make_models(**how: Any) -> dict[str, Model]:
 
     Examples
     --------
-    >>> [name for name in make_models() if name != "stacked"]
-    ['paper', 'auto']
+    >>> list(make_models())
+    ['paper', 'auto', 'stacked']
     >>> make_models(tol=1e-3)["paper"].get_params()["leak"]
     0.0
     """
-    models: dict[str, Model] = {
+    return {
         "paper": DirichletClassifier("centered", leak=0.0, **how),
         "auto": DirichletClassifier("auto", leak="auto", **how),
+        "stacked": StackedDirichletClassifier(**how),
     }
-    if hasattr(isotherm, "StackedDirichletClassifier"):
-        models["stacked"] = isotherm.StackedDirichletClassifier(**how)
-    return models

@@ -12,7 +12,7 @@ from isotherm.labels import number_classes
 from isotherm.memory import size_text
 from isotherm.printable import one_line
 from isotherm.report.scores import best_of, seconds_text
-from isotherm.report.words import counted, short
+from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from isotherm.read.report import ReadReport
     from isotherm.report.scores import Score
     from isotherm.solvers import Solution
-    from isotherm.trust.explain import Explanation
     from isotherm.trust.scoring import Suspect
     from isotherm.trust.suggest import Suggestion
 
@@ -123,7 +122,6 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
     graph, model = run.graph, run.classifier
     edges, labels = run.edges, run.labels
     merged = max(edges.n_rows - edges.n_empty - graph.n_edges, 0)
-    counts = dict(zip(*np.unique(model.status_, return_counts=True), strict=True))
     lines = [
         f"read {edges.name} ({reading_words(edges)}): {counted(graph.n_nodes, 'node')}, "
         f"{counted(graph.n_edges, 'edge')}"
@@ -134,15 +132,40 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
             f"{counted(len(model.classes_), 'class', 'classes')}"
         ),
         *selection_lines(model),
-        solution_line(model.solution_),
-        f"labelled {counted(counts.get('predicted', 0) + counts.get('tie', 0), 'node')}, "
-        f"{float(model.certified_.mean()):.1%} of all labels proven"
-        + (f", {counted(counts['tie'], 'tie')}" if "tie" in counts else "")
-        + (f", {counts['unreached']:,} unreached" if "unreached" in counts else ""),
+        *(_label_lines(run) if len(model.classes_) > 1 else [_ranking_line(model)]),
     ]
     lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-", "/dev/stdout")]
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in run.seconds.items())
     return [*map(one_line, lines), seconds]
+
+
+def _label_lines(run: Run) -> list[str]:
+    """How many nodes got a label, and which of them to look at."""
+    model, tally = run.classifier, run.classifier.tally(run.min_probability)
+    counts = tally.of
+    lines = [
+        solution_line(model.solution_),
+        f"labelled {counted(counts['predicted'] + counts['tie'], 'node')}, "
+        f"{float(model.certified_.mean()):.1%} of all labels proven"
+        + (f", {counted(counts['tie'], 'tie')}" if counts["tie"] else "")
+        + (f", {counts['unreached']:,} unreached" if counts["unreached"] else ""),
+    ]
+    if tally.n_outdone:
+        where = f"at {percent(tally.outdone)} of these nodes"
+        lines.append(f"{where} another class is more probable than the label (most_probable)")
+    if run.min_probability:
+        least = f"probability of the label below {run.min_probability:g}"
+        lines.append(f"left {counted(counts['unsure'], 'node')} without a label, unsure: {least}")
+    return lines
+
+
+def _ranking_line(model: HeatClassifier) -> str:
+    """How many nodes were ranked, and by what."""
+    found, missed = model.ranking_, len(model.problem_.unreached)
+    return (
+        f"ranked {counted(len(found.nodes), 'node')} by temperature with leak {found.leak:g}, "
+        f"every one within {found.error_bound:.1e}" + (f", {missed:,} unreached" if missed else "")
+    )
 
 
 def selection_lines(model: HeatClassifier) -> list[str]:
@@ -184,48 +207,22 @@ def reading_words(reading: ReadReport) -> str:
     return f"{reading.format}, columns {columns}" if columns else reading.format
 
 
-def explanation_lines(why: Explanation, most: int, width: int, decision: str) -> list[str]:
-    """Where the temperatures of a node come from."""
-    lines = [one_line(f"{why.node}: {why.label}"), "", "share of each class"]
-    ranked = sorted(why.classes.items(), key=lambda item: -item[1])
-    first, lost = ranked[0][0], 1 - sum(why.classes.values())
-    remarks = []
-    if len(ranked) > most:
-        remarks.append(f"  and {counted(len(ranked) - most, 'more class', 'more classes')}")
-    if lost > 1e-6:
-        remarks.append(f"  {lost:.3f} of the heat is lost to the leak")
-    if decision != "plain" and why.classes[first] > why.classes.get(why.label, 0.0):
-        remarks.append(
-            f"  {one_line(str(first))} has the greatest share, but much of the heat of other "
-            f"nodes, too; the decision '{decision}' takes that into account"
-        )
-    shown = [(one_line(str(label)), share) for label, share in ranked[:most]]
-    names = max((len(label) for label, _ in shown), default=0)
-    room = max(5, min(40, width - names - 12))
-    lines += [
-        f"  {label:<{names}}  {share:.3f}  {'█' * round(share * room)}".rstrip()
-        for label, share in shown
-    ]
-    lines += remarks
-    lines += ["", f"from {counted(len(why.seeds), 'seed')}, the greatest shares"]
-    lines += [
-        one_line(f"  {share:.3f}  {seed} ({label})") for seed, label, share in why.seeds[:most]
-    ]
-    if why.paths:
-        lines += ["", "paths that carry most heat"]
-        lines += [
-            one_line(f"  {share:.3f}  {' → '.join(map(str, path))}") for path, share in why.paths
-        ]
-    return lines
-
-
 def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
-    """Seeds that would lose their label, and to which."""
-    table = _table(["node", "label", "would get"], ["probability"])
-    table.columns[0].max_width = max(12, width // 3)
-    for suspect in suspects:
-        cells = (suspect.node, suspect.label, suspect.suggested)
-        table.add_row(*map(_word, cells), f"{suspect.probability:.3f}")
+    """Seeds of which another label is more probable, and both probabilities."""
+    if width >= WIDE:
+        words, numbers = (
+            ["node", "label", "suggested"],
+            ["own probability", "suggested probability"],
+        )
+    else:
+        words, numbers = ["node", "label", "other"], ["own", "other"]
+    table = _table(words, numbers)
+    for column in table.columns[: 1 if width >= WIDE else 3]:
+        column.max_width = max(6, width // 3 if width >= WIDE else (width - 18) // 3)
+    for one in suspects:
+        shares = one.own_probability, one.suggested_probability
+        cells = map(_word, (one.node, one.label, one.suggested))
+        table.add_row(*cells, *(f"{share:.3f}" for share in shares))
     return table
 
 

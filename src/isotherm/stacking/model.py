@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SCALE, SCALE_DEVIATION = 2.0, 0.5  # of a, the latter of its logarithm
 WEIGHT_DEVIATION = 0.6  # of w, over the square root of the number of views
 SHARE_DEVIATION = 0.1  # of r
-OFFSET_DEVIATION = 0.1  # of b
+OFFSET_DEVIATION = 0.3  # of b
 ENOUGH = 1e-9  # relative change of the posterior that ends the search
 
 

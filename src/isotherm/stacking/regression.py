@@ -37,7 +37,9 @@ class Regression:
         return np.asarray(Z - log_sum(Z))
 
 
-def regress(X: NDArray[np.floating], Y: NDArray[np.float64]) -> Regression:
+def regress(
+    X: NDArray[np.floating], Y: NDArray[np.float64], start: Regression | None = None
+) -> Regression:
     """Fit one.
 
     Parameters
@@ -46,6 +48,8 @@ def regress(X: NDArray[np.floating], Y: NDArray[np.float64]) -> Regression:
         Rows of about unit length.
     Y : array of shape (m, K)
         What is known: rows of shares, times how much each row counts.
+    start : Regression, optional
+        One that may be close.
 
     Examples
     --------
@@ -68,7 +72,8 @@ def regress(X: NDArray[np.floating], Y: NDArray[np.float64]) -> Regression:
         gradient = X1.T @ (counts * np.exp(log_P) - Y) + ridge * W
         return float((ridge * W * W).sum() / 2 - (Y * log_P).sum()), gradient.ravel()
 
-    W = minimum(loss, np.zeros((p + 1) * K), enough=ENOUGH).reshape(p + 1, K)
+    W = np.zeros((p + 1, K)) if start is None else np.vstack([start.weights, start.offsets])
+    W = minimum(loss, W.ravel(), enough=ENOUGH).reshape(p + 1, K)
     return Regression(W[:p], W[p])
 
 

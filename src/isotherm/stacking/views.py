@@ -59,7 +59,8 @@ class Embedded:
         for rows in chosen.parts:
             places = chosen.places[rows]
             others = np.setdiff1d(np.arange(len(self.seeds)), places)
-            without = regress(self.vectors[self.seeds[others]], self.Y[others])
+            known = self.vectors[self.seeds[others]], self.Y[others]
+            without = regress(*known, start=self.regression)
             found[rows] = without(self.vectors[self.seeds[places]])
         return found
 

@@ -45,7 +45,7 @@ class Explanation(NamedTuple):
     ----------
     node : hashable
     label : object
-        That it has.
+        That it has; without its own, the one that it would get from the others.
     classes : dict
         The share of each class: the node's temperatures.
     seeds : list of tuples
@@ -54,6 +54,8 @@ class Explanation(NamedTuple):
         The nodes of a path from this one to a seed, and the share of all heat that takes it.
     error_bound : float
         No share is farther off than this; proven.
+    own_label : object
+        The label that is known of a seed explained without it; else None.
     """
 
     node: Hashable
@@ -62,6 +64,7 @@ class Explanation(NamedTuple):
     seeds: list[tuple[Hashable, Any, float]]
     paths: list[tuple[tuple[Hashable, ...], float]]
     error_bound: float
+    own_label: Any = None
 
 
 class Path(NamedTuple):

@@ -55,7 +55,7 @@ class ClassScore(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """A seed whose own label loses when it is left out.
+    """A seed of which another label is more probable than its own, by all other seeds.
 
     Attributes
     ----------
@@ -63,15 +63,16 @@ class Suspect(NamedTuple):
     label : object
         Its own.
     suggested : object
-        That it would get.
-    probability : float
-        Of its own label, by all other seeds.
+        The most probable one.
+    own_probability, suggested_probability : float
+        Of the two; the second is the greater.
     """
 
     node: Hashable
     label: Any
     suggested: Any
-    probability: float
+    own_probability: float
+    suggested_probability: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,8 @@ class LeaveOneOut:
         Whether the label is proven to be that of fitting again without the seed.
     probabilities : array of shape (m, K)
         Calibrated on these very seeds; NaN where no heat would reach a seed.
+    certainty : array of shape (m,)
+        Probability of the label that a seed would get; NaN where it would get none.
     margins : array of shape (m,)
         Score of a seed's own class minus the best of the others: negative where it loses.
     n_seeds : int
@@ -116,6 +119,7 @@ class LeaveOneOut:
     error_bound: NDArray[np.float64]
     certified: NDArray[np.bool_]
     probabilities: NDArray[np.float64]
+    certainty: NDArray[np.float64]
     margins: NDArray[np.float64]
     n_seeds: int
     together: bool
@@ -125,13 +129,21 @@ class LeaveOneOut:
     classes: list[ClassScore]
 
     def suspects(self) -> list[Suspect]:
-        """Seeds that would lose their own label, that of the least probability first."""
-        losing = np.flatnonzero(np.isfinite(self.margins) & (self.margins < 0))
-        own = self.probabilities[losing, self.codes[losing]]
+        """Seeds of which another label is more probable, that of the least probability first.
+
+        One that cannot be found again, being the only one of its class or out of reach of heat, is
+        no suspect.
+        """
+        findable = np.flatnonzero(np.isfinite(self.margins))
+        P = self.probabilities[findable]
+        own, best = P[np.arange(len(P)), self.codes[findable]], P.max(axis=1, initial=0.0)
         order = np.argsort(own, kind="stable")
-        some = losing[order]
-        columns = (self.nodes[some], self.truth[some], self.labels[some], own[order])
-        return [Suspect(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+        order = order[own[order] < best[order]]
+        some, suggested = findable[order], [self.classes[k].label for k in P[order].argmax(axis=1)]
+        columns = (self.nodes[some], self.truth[some], own[order], best[order])
+        nodes, labels, *probabilities = (column.tolist() for column in columns)
+        rows = zip(nodes, labels, suggested, *probabilities, strict=True)
+        return [Suspect(*row) for row in rows]
 
     def __str__(self) -> str:
         whole = "" if len(self.nodes) == self.n_seeds else f" (a sample of {self.n_seeds})"
@@ -185,6 +197,7 @@ def judged(
         own = np.where(left.is_last, -np.inf, S[rows, left.codes])
         margins = own - others.max(axis=1, initial=-np.inf)
     confusion = confusion_of(left.codes, found, len(classes))
+    P = calibration(S)
     return LeaveOneOut(
         nodes,
         left.codes,
@@ -194,7 +207,8 @@ def judged(
         S,
         left.errors,
         left.certified(decision),
-        calibration(S),
+        P,
+        np.where(found == UNKNOWN, np.nan, P[rows, found]),
         margins,
         n_seeds,
         left.together,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from numpy.typing import NDArray
 
+    from isotherm.trust.abstain import Coverage
     from isotherm.trust.calibrate import Bin
 
 BINS = 40
@@ -131,7 +132,7 @@ def _ticks(ceiling: float, log: bool) -> list[float]:
     ]
 
 
-LEFT, RIGHT, UPPER, LOWER = 36.0, 346.0, 24.0, 264.0  # the sides of a reliability diagram
+LEFT, RIGHT, UPPER, LOWER = 36.0, 346.0, 24.0, 264.0  # the sides of a square of shares
 
 
 def reliability(
@@ -149,19 +150,10 @@ def reliability(
     names : pair of str
         Of the two.
     """
-    parts = [element("text", "share that is right", x=0, y=11)]
-    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
-        (x, y), told = _at(tick, tick), f"{tick:g}"
-        grid = f"M{LEFT:g} {y:g}H{RIGHT:g}M{x:g} {UPPER:g}V{LOWER:g}"
-        parts += [
-            element("path", class_="grid", d=grid),
-            element("text", told, x=LEFT - 5, y=y + 4, text_anchor="end"),
-            element("text", told, x=x, y=LOWER + 14, text_anchor="middle"),
-        ]
     diagonal = f"M{LEFT:g} {LOWER:g}L{RIGHT:g} {UPPER:g}"
-    parts += [
+    parts = [
+        *_axes("probability said"),
         element("path", class_="mean", d=diagonal),
-        element("text", "probability said", x=RIGHT, y=LOWER + 29, text_anchor="end"),
         _thin(rival),
         *_points(ours),
     ]
@@ -174,6 +166,39 @@ def reliability(
             element("text", names[row], x=LEFT + 29, y=y + 4),
         ]
     return picture(together(*parts), (360, LOWER + 72), description)
+
+
+def trade(rows: Sequence[Coverage], description: str) -> Markup:
+    """What is right against what is labelled, with bars of 95 % confidence."""
+    parts = _axes("share of free nodes that is labelled")
+    corners = (_at(each.labelled, each.right.value) for each in rows)
+    line = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in corners))
+    parts.append(element("g", line, class_="rival"))
+    for each in rows:
+        x, y = _at(each.labelled, each.right.value)
+        (_, low), (_, high) = (_at(0.0, end) for end in (each.right.low, each.right.high))
+        told = (
+            f"at least {each.min_probability:g}: {each.labelled:.0%} labelled, right "
+            f"{each.right.value:.2f} of {counted(each.n_judged, 'seed')}"
+        )
+        bar = element("line", x1=x, x2=x, y1=low, y2=high)
+        dot = element("ellipse", element("title", told), cx=x, cy=y, rx=4, ry=4)
+        parts.append(element("g", bar, dot, class_="ours"))
+    return picture(together(*parts), (360, LOWER + 36), description)
+
+
+def _axes(across: str) -> list[Markup]:
+    """The square that shares are drawn in, those that are right upwards."""
+    parts = [element("text", "share that is right", x=0, y=11)]
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        (x, y), told = _at(tick, tick), f"{tick:g}"
+        grid = f"M{LEFT:g} {y:g}H{RIGHT:g}M{x:g} {UPPER:g}V{LOWER:g}"
+        parts += [
+            element("path", class_="grid", d=grid),
+            element("text", told, x=LEFT - 5, y=y + 4, text_anchor="end"),
+            element("text", told, x=x, y=LOWER + 14, text_anchor="middle"),
+        ]
+    return [*parts, element("text", across, x=RIGHT, y=LOWER + 29, text_anchor="end")]
 
 
 def _at(said: float, right: float) -> tuple[float, float]:

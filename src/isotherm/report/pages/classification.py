@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.classifier.estimator import UNSURE
 from isotherm.report.pages import charts, drawing
 from isotherm.report.pages.findings import Findings
+from isotherm.report.pages.ranking import ranking_section, ranking_summary
 from isotherm.report.pages.trust import trust_sections
 from isotherm.report.palette import colour
 from isotherm.report.parts import Command, Figure, Group, Part, Section
@@ -26,14 +28,17 @@ MOST_DRAWINGS = 6
 
 def classification_page(run: Run) -> str:
     """One HTML document that needs nothing but itself."""
-    found = Findings(run.classifier, run.graph)
+    if len(run.classifier.classes_) == 1:
+        sections = [_reading(run), ranking_section(run), _record(run)]
+        return page(f"Ranking of {short(run.edges.name)}", ranking_summary(run), sections)
+    found = Findings(run.classifier, run.graph, run.min_probability)
     made = (_margins, _temperatures, _doubts, _drawing)
-    sections = [_reading(run, found), _balance(found), *trust_sections(found)]
+    sections = [_reading(run), _balance(found), *trust_sections(found)]
     sections += [*(make(found) for make in made), _record(run)]
     return page(f"Labels of {short(run.edges.name)}", found.summary(), sections)
 
 
-def _reading(run: Run, found: Findings) -> Section:
+def _reading(run: Run) -> Section:
     rows, notes = [], []
     for what, file in (("edges", run.edges), ("labels", run.labels)):
         name, used = short(file.name), short(", ".join(file.columns) or "–", 120)
@@ -45,7 +50,7 @@ def _reading(run: Run, found: Findings) -> Section:
         notes += [short(f"{name}: {note}", 300) for note in (*faults, *file.notes)]
     graph = run.graph
     n_components = int(graph.components.max()) + 1
-    seeded = len(np.unique(graph.components[found.seeds.nodes]))
+    seeded = len(np.unique(graph.components[run.classifier.seeds_.nodes]))
     facts = [
         ("nodes", f"{graph.n_nodes:,}"),
         ("edges", f"{graph.n_edges:,}"),
@@ -53,7 +58,7 @@ def _reading(run: Run, found: Findings) -> Section:
         ("self loops", f"{graph.rows.n_loops():,}"),
         ("components", f"{n_components:,}"),
         ("components without seeds", f"{n_components - seeded:,}"),
-        ("nodes unreached", f"{found.n_unreached:,}"),
+        ("nodes unreached", f"{np.count_nonzero(run.classifier.solution_.unreached):,}"),
     ]
     columns = ("file", "holds", "format", "columns", "rows", "skipped")
     words = "Each file with the columns that were used, and the graph that its edges make."
@@ -101,8 +106,6 @@ def _margins(found: Findings) -> Section:
         parts.append(Figure(caption, chart.draw(counts, caption)))
         words += f"Half of the margins are at most {np.median(finite):.3g}."
         words += LOG if chart.log else ""
-    elif len(margins) and len(found.names) == 1:
-        words += "With one class there is no runner-up, and margins are infinite."
     else:
         words += "There is no margin to draw."
     return Section("Margins and certificate", words, [Group("pair", [*parts, _statuses(found)])])
@@ -111,11 +114,15 @@ def _margins(found: Findings) -> Section:
 def _statuses(found: Findings) -> Table:
     rows = []
     for status, mask in found.masks.items():
+        if status == UNSURE and not found.min_probability:
+            continue
         n, proven = np.count_nonzero(mask), np.count_nonzero(mask & found.model.certified_)
         rows.append((status, f"{n:,}", percent(n / len(mask)), f"{proven:,}", f"{n - proven:,}"))
     columns = ("status", "nodes", "share", "certified", "not certified")
-    note = "Seeds keep their labels, and no solving brings heat to the unreached."
-    return Table("What became of the nodes", columns, rows, [note])
+    notes = ["Seeds keep their labels, and no solving brings heat to the unreached."]
+    if found.min_probability:
+        notes.append(f"The unsure have a label less probable than {found.min_probability:g}.")
+    return Table("What became of the nodes", columns, rows, notes)
 
 
 def _temperatures(found: Findings) -> Section:
@@ -207,6 +214,6 @@ def _record(run: Run) -> Section:
         Table(title, columns, [(short(a), short(b, 200)) for a, b in rows], kind="facts")
         for title, columns, rows in tables
     )
-    words = "With the same files and versions this line makes the same labels:"
+    words = "With the same files and versions this line makes the same again:"
     command = Command(short(run.command, 2000))
     return Section("The record of the run", words, [command, Group("many", small), inputs])

@@ -65,7 +65,8 @@ def explanation_page(why: Explanation, classes: Classes, *, most: int = 10) -> s
     most : int
         How many seeds to list.
     """
-    title = f"Why {short(why.node)} has the label {short(why.label, LONGEST_NAME)}"
+    has = "has" if why.own_label is None else "would get"
+    title = f"Why {short(why.node)} {has} the label {short(why.label, LONGEST_NAME)}"
     sections = [_shares(why, classes, most), _paths(why, classes.palette)]
     return page(title, _sentence(why, classes.decision), sections)
 
@@ -98,6 +99,8 @@ def _sentence(why: Explanation, decision: str) -> str:
     listed = " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
     seeds = counted(len(why.seeds), "seed")
     text = f"{node} has the label “{label}”. Its heat comes from {seeds}: {listed}."
+    if why.own_label is not None:
+        text = f"{_without_own(why)} Its heat would then come from {seeds}: {listed}."
     lost = 1 - sum(why.classes.values())
     if lost > NOTHING:
         text += f" The rest, {percent(lost)}, is lost to the leak."
@@ -107,6 +110,15 @@ def _sentence(why: Explanation, decision: str) -> str:
             f"heat of other nodes, too; the decision “{decision}” takes that into account."
         )
     return text.replace(" %", "\u00a0%")
+
+
+def _without_own(why: Explanation) -> str:
+    """The label that a seed would get from the others, and its own."""
+    node, label = short(why.node), short(why.label, LONGEST_NAME)
+    own = short(why.own_label, LONGEST_NAME)
+    if why.own_label == why.label:
+        return f"Without its own label, “{own}”, {node} would get the same from the others."
+    return f"{node} is a seed with the label “{own}”. Without it, it would get “{label}”."
 
 
 def _shares(why: Explanation, classes: Classes, most: int) -> Section:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.classifier.answers import Tally
+from isotherm.classifier.estimator import slices
 from isotherm.report.palette import Palette, colour
 from isotherm.report.tables import Cell
 from isotherm.report.words import counted, short
@@ -31,6 +33,8 @@ class Findings:
     classifier : HeatClassifier
         Fitted.
     graph : Graph
+    min_probability : float
+        Of a label; nodes whose label is less probable count as having none.
 
     Attributes
     ----------
@@ -41,10 +45,13 @@ class Findings:
     masks : dict of bool arrays of shape (n,)
         The nodes of each status.
     is_found : bool array of shape (n,)
-        Free nodes that heat reached.
+        Free nodes that heat reached, those that are unsure aside.
     seeds : SeedFacts
-    n_seeds, n_found, n_proven, n_unreached : int
-        Seeds, found nodes, those of them that are certified, and nodes no heat reached.
+    tally : Tally
+        Nodes of each kind.
+    n_seeds, n_found, n_proven, n_unreached, n_unsure : int
+        Seeds, found nodes, those of them that are certified, nodes no heat reached, and nodes
+        whose label is not probable enough.
     before, after : int arrays of shape (K,)
         Seeds, and labelled nodes, of each class.
     order : int array of shape (K,)
@@ -53,10 +60,13 @@ class Findings:
         The number of each class's colour, −1 without one; see `isotherm.report.palette`.
     """
 
-    def __init__(self, classifier: HeatClassifier, graph: Graph) -> None:
-        self.model, self.graph = classifier, graph
+    def __init__(
+        self, classifier: HeatClassifier, graph: Graph, min_probability: float = 0.0
+    ) -> None:
+        self.model, self.graph, self.min_probability = classifier, graph, min_probability
         self.names = [short(name, LONGEST_LABEL) for name in classifier.classes_]
         self.codes, status = classifier.codes(slice(None))
+        self.tally = self._look_at_all(self.codes, status)
         self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
         self.is_found = self.masks["predicted"] | self.masks["tie"]
         self.seeds = classifier.seeds_
@@ -64,12 +74,22 @@ class Findings:
         self.n_found = int(np.count_nonzero(self.is_found))
         self.n_proven = int(np.count_nonzero(self.is_found & classifier.certified_))
         self.n_unreached = int(np.count_nonzero(self.masks["unreached"]))
+        self.n_unsure = int(np.count_nonzero(self.masks["unsure"]))
         self.before = np.bincount(self.seeds.codes, minlength=len(self.names))
         self.after = self._per_class(self.codes >= 0)
         self.order = np.lexsort((-self.before, -self.after))
         classes = classifier.classes_.tolist()
         palette = Palette(classes, self.before.tolist())
         self.colour_of = np.array([palette.number(label) for label in classes])
+
+    def _look_at_all(self, codes: NDArray[np.intp], status: NDArray[np.intp]) -> Tally:
+        """Count nodes of each kind; those that are unsure are changed in both arrays."""
+        parts = []
+        for rows in slices(len(codes)):
+            said = self.model.answers(rows, self.min_probability)
+            codes[rows], status[rows] = said.codes, said.status
+            parts.append(said.tally())
+        return Tally.sum(parts)
 
     def _per_class(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         return np.bincount(self.codes[mask], minlength=len(self.names))
@@ -91,6 +111,11 @@ class Findings:
             zero = self.model.unreached == "zero"
             left = "taken to have the temperature 0" if zero else "left without a label"
             heat = f"no heat reached {counted(self.n_unreached, 'node')}, {left}"
+        if self.n_unsure:
+            heat += (
+                f"; {counted(self.n_unsure, 'node')} left without a label that is less probable "
+                f"than {self.min_probability:g}"
+            )
         return f"{start}; {proof}; {heat}."
 
     @cached_property

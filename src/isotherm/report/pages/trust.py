@@ -1,6 +1,6 @@
 """How far to trust a classification: honest accuracy, calibration and suspects, by seeds left out.
 
-All three look at the same sample of seeds, which is found once; see `isotherm.trust.leave_one_out`.
+All look at the same sample of seeds, which is found once; see `isotherm.trust.leave_one_out`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import softmax
 
 from isotherm.classifier.trusted import LOOKED_AT
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
-from isotherm.report.pages import charts
+from isotherm.report.pages.abstaining import abstaining
+from isotherm.report.pages.calibration import calibration, within
 from isotherm.report.pages.findings import LONGEST_LABEL
-from isotherm.report.parts import Command, Figure, Group, Notice, Paragraph, Part, Section
+from isotherm.report.parts import Command, Notice, Paragraph, Part, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import counted, percent, short
-from isotherm.trust.calibrate import calibration_error, reliability
-from isotherm.trust.scoring import proportion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,16 +29,9 @@ if TYPE_CHECKING:
     from isotherm.report.tables import Cell
     from isotherm.trust.scoring import ClassScore, Interval, Suspect
 
-    Said = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of labels: probability, is it right
-
 MOST_CLASSES = 15
 MOST_SUSPECTS = 20
 LONGEST_NODE = 40
-FEWEST_DRAWN = 20  # seeds of a reliability diagram
-BINS, FEWEST_BINS = 10, 4
-SEEDS_PER_BIN = 10  # from which on there are as many bins as that
-SHARPNESS = 5.0  # of the softmax of scikit-network
-RIVAL = "softmax of 5 × centred temperature"
 NOTHING = ("–", "–", "–")
 
 IN_WORDS = (
@@ -51,23 +42,17 @@ IN_WORDS = (
     "clear cases were labelled first."
 ).replace(" %", "\u00a0%")
 
-CALIBRATION = (
-    "Whether probabilities are what they say. Seeds left out are grouped by the probability of "
-    "the label they got; a point is a group, the larger the more seeds, and its bar is where "
-    "the share that is right lies with a confidence of 95 %. On the dashed line, four in five "
-    "labels said to be 80 % sure are right. Points below it promise too much, points above it "
-    "too little; the expected calibration error is the mean distance from it, over seeds. The "
-    "thin grey line is what the rule of scikit-network would have said of the same seeds. Ours "
-    "were learnt from these very seeds, a few numbers for each class, and may be a bit worse "
-    "on other nodes."
-)
-
 logger = logging.getLogger(__name__)
 
 
 def trust_sections(found: Findings) -> list[Section]:
-    """The three sections."""
-    makers = {"How far to trust it": _honest, "Calibration": _calibration, "Suspects": _suspects}
+    """The sections."""
+    makers = {
+        "How far to trust it": _honest,
+        "Calibration": calibration,
+        "How sure a label must be": abstaining,
+        "Suspects": _suspects,
+    }
     return [_made(title, make, found) for title, make in makers.items()]
 
 
@@ -84,10 +69,9 @@ def _made(title: str, make: Callable[[str, Findings], Section], found: Findings)
 
 
 def _honest(title: str, found: Findings) -> Section:
-    parts: list[Part] = [*_notice(found), *_accuracy(found)]
-    if len(found.names) > 1:
-        parts += [_per_class(found)] if len(found.check.nodes) else []
-        parts.append(_decisions(found))
+    parts: list[Part] = [*_notice(found), *_accuracy(found), *_outdone(found)]
+    parts += [_per_class(found)] if len(found.check.nodes) else []
+    parts.append(_decisions(found))
     words = "Seeds left out, and labelled from the others, tell how often labels are right."
     return Section(title, words, parts)
 
@@ -107,8 +91,6 @@ def _accuracy(found: Findings) -> list[Part]:
     """Numbers, and what they mean."""
     check = found.check
     m, n = len(check.nodes), check.n_seeds
-    if len(found.names) == 1:
-        return [Paragraph("With one class every node gets the same label: nothing can be judged.")]
     if m == 0:
         words = (
             "Every class has one seed, which could not be found again without itself: nothing can "
@@ -140,6 +122,19 @@ def _accuracy(found: Findings) -> list[Part]:
     return [Paragraph(words), Paragraph(IN_WORDS)]
 
 
+def _outdone(found: Findings) -> list[Part]:
+    """How many labels are not the most probable ones, if any."""
+    if not found.tally.n_outdone:
+        return []
+    words = (
+        f"At {percent(found.tally.outdone)} of the nodes labelled another class is more probable "
+        f"than the label. The label is by the decision “{found.model.selection_.decision}”; "
+        "probabilities also know how often each class is right among the seeds left out. The file "
+        "of predictions names the other class in the column most_probable."
+    )
+    return [Paragraph(words.replace(" %", "\u00a0%"))]
+
+
 def _per_class(found: Findings) -> Table:
     check = found.check
     order = [k for k, score in enumerate(check.classes) if score.n_seeds]
@@ -163,12 +158,8 @@ def _per_class(found: Findings) -> Table:
 
 
 def _scores(score: ClassScore) -> tuple[str, ...]:
-    shares = f"{score.precision:.2f}", f"{score.recall:.2f}", _within(score.recall_interval)
+    shares = f"{score.precision:.2f}", f"{score.recall:.2f}", within(score.recall_interval)
     return f"{score.n_seeds:,}", *shares, f"{score.f1:.2f}"
-
-
-def _within(interval: Interval) -> str:
-    return f"{interval.low:.2f} to {interval.high:.2f}"
 
 
 def _decisions(found: Findings) -> Table:
@@ -196,46 +187,6 @@ def _told(interval: Interval) -> str:
     return "–" if np.isnan(interval.value) else str(interval)
 
 
-# --- calibration ----------------------------------------------------------------------------------
-
-
-def _calibration(title: str, found: Findings) -> Section:
-    if len(found.names) == 1:
-        return Section(title, "With one class every probability is 1: there is nothing to judge.")
-    ours, rival = _said(found)
-    m = len(ours[0])
-    if m < FEWEST_DRAWN:
-        words = (
-            f"{counted(m, 'seed') if m else 'No seed'} could be judged: too few to say whether "
-            f"probabilities are what they say. From {FEWEST_DRAWN} on there is a diagram here."
-        )
-        return Section(title, words)
-    bins = max(FEWEST_BINS, min(BINS, m // SEEDS_PER_BIN))
-    points, others = reliability(*ours, bins), reliability(*rival, bins)
-    errors = [calibration_error(*said, bins) for said in (ours, rival)]
-    caption = (
-        f"{m:,} labels of seeds left out: expected calibration error {errors[0]:.3f}; {RIVAL}: "
-        f"{errors[1]:.3f}"
-    )
-    rows = []
-    for n, said, right in points:
-        cells = f"{said:.2f}", f"{n:,}", f"{right:.2f}", _within(proportion(round(right * n), n))
-        rows.append(cells)
-    columns = ("said", "seeds", "right", "95 % interval")
-    picture = charts.reliability(points, others, caption, ("calibrated, in use", RIVAL))
-    pair = Group("pair", [Figure(caption, picture), Table("Said and so", columns, rows)])
-    return Section(title, CALIBRATION, [pair])
-
-
-def _said(found: Findings) -> tuple[Said, Said]:
-    """Of the labels that seeds left out get: ours, and those of the softmax by its own labels."""
-    check, left = found.check, found.model.left_out_
-    some = np.flatnonzero(left.reached)
-    truth, labels = check.codes[some], _left_labels(found)[some]
-    P, Q = check.probabilities[some], softmax(SHARPNESS * left.scores("centered")[some], axis=1)
-    return (P[np.arange(len(P)), labels], labels == truth), (Q.max(axis=1), Q.argmax(1) == truth)
-
-
 def _left_labels(found: Findings) -> NDArray[np.intp]:
     """The class that each seed left out gets; −1 where it gets none."""
     return found.model.left_out_.labels(found.model.selection_.decision)
@@ -253,11 +204,12 @@ def _n_findable(found: Findings) -> int:
 def _suspects(title: str, found: Findings) -> Section:
     check = found.check
     listed, m = check.suspects(), len(check.nodes)
-    if len(found.names) == 1:
-        return Section(title, "With one class no seed can lose its label.")
     if m == 0:
         return Section(title, "No seed could be left out: nothing can be said against any of them.")
-    words = "A suspect is a seed that would get another label if its own were not known. "
+    words = (
+        "A suspect is a seed of which another label is more probable than its own, by all other "
+        "seeds. "
+    )
     if listed:
         cut = f"; the {MOST_SUSPECTS} clearest are listed" if len(listed) > MOST_SUSPECTS else ""
         words += (
@@ -284,11 +236,12 @@ def _clearest(found: Findings, suspects: list[Suspect]) -> Table:
         [
             short(one.node, LONGEST_NODE),
             *(found.class_cell(code_of[label]) for label in (one.label, one.suggested)),
-            percent(one.probability),
+            percent(one.own_probability),
+            percent(one.suggested_probability),
         ]
         for one in suspects
     ]
-    columns = ("node", "its label", "would get", "probability of its own")
+    columns = ("node", "its label", "suggested", "probability of its own", "of the suggested")
     return Table("Labels to check", columns, rows, kind="words3 suspects")
 
 

@@ -1,0 +1,53 @@
+"""How sure a label must be: what a least probability leaves, and how often that is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isotherm.report.pages import charts
+from isotherm.report.pages.calibration import within
+from isotherm.report.parts import Figure, Group, Section
+from isotherm.report.tables import Table
+from isotherm.report.words import percent
+from isotherm.trust.abstain import LEAST
+
+if TYPE_CHECKING:
+    from isotherm.report.pages.findings import Findings
+    from isotherm.trust.abstain import Coverage
+
+WORDS = (
+    "A node may be left without a label where that is not probable enough (--min-probability, "
+    "labels_at in Python): fewer labels, and more of them right. Labelled is the share of the free "
+    "nodes, unreached ones among them; right the share of seeds left out that get their own label, "
+    "of those that get one at least as probable."
+)
+CAPTION = "Labelled and right, for each least probability"
+
+
+def abstaining(title: str, found: Findings) -> Section:
+    """The section about labels that are not probable enough."""
+    used = found.min_probability
+    rows = found.model.coverage(sorted({*LEAST, used}))
+    table = Table(
+        "Least probability of a label",
+        ("at least", "nodes labelled", "share", "seeds judged", "right", "95 % interval"),
+        [_row(one, used=one.min_probability == used) for one in rows],
+        ["Each seed was judged by probabilities learnt from other seeds."],
+    )
+    judged = [one for one in rows if one.n_judged]
+    if not judged:
+        return Section(title, f"{WORDS} No seed could be judged.", [table])
+    chart = Figure(CAPTION, charts.trade(judged, CAPTION))
+    return Section(title, WORDS, [Group("pair", [chart, table])])
+
+
+def _row(one: Coverage, *, used: bool) -> tuple[str, ...]:
+    name = f"{one.min_probability:g}{' (in use)' if used else ''}"
+    right = f"{one.right.value:.2f}", within(one.right)
+    return (
+        name,
+        f"{one.n_labelled:,}",
+        percent(one.labelled),
+        f"{one.n_judged:,}",
+        *(right if one.n_judged else ("–", "–")),
+    )

@@ -1,0 +1,81 @@
+"""Whether probabilities are what they say, by seeds left out, on the page of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import softmax
+
+from isotherm.report.pages import charts
+from isotherm.report.parts import Figure, Group, Section
+from isotherm.report.tables import Table
+from isotherm.report.words import counted
+from isotherm.trust.calibrate import calibration_error, reliability
+from isotherm.trust.scoring import proportion
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.report.pages.findings import Findings
+    from isotherm.trust.scoring import Interval
+
+    Said = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of labels: probability, is it right
+
+FEWEST_DRAWN = 20  # seeds of a reliability diagram
+BINS, FEWEST_BINS = 10, 4
+SEEDS_PER_BIN = 10  # from which on there are as many bins as that
+SHARPNESS = 5.0  # of the softmax of scikit-network
+RIVAL = "softmax of 5 × centred temperature"
+
+CALIBRATION = (
+    "Whether probabilities are what they say. Seeds left out are grouped by the probability of "
+    "the label they got; a point is a group, the larger the more seeds, and its bar is where "
+    "the share that is right lies with a confidence of 95 %. On the dashed line, four in five "
+    "labels said to be 80 % sure are right. Points below it promise too much, points above it "
+    "too little; the expected calibration error is the mean distance from it, over seeds. The "
+    "thin grey line is what the rule of scikit-network would have said of the same seeds. Ours "
+    "were learnt from these very seeds, a few numbers for each class, and may be a bit worse "
+    "on other nodes."
+)
+
+
+def calibration(title: str, found: Findings) -> Section:
+    """The section about what probabilities are worth."""
+    ours, rival = _said(found)
+    m = len(ours[0])
+    if m < FEWEST_DRAWN:
+        words = (
+            f"{counted(m, 'seed') if m else 'No seed'} could be judged: too few to say whether "
+            f"probabilities are what they say. From {FEWEST_DRAWN} on there is a diagram here."
+        )
+        return Section(title, words)
+    bins = max(FEWEST_BINS, min(BINS, m // SEEDS_PER_BIN))
+    points, others = reliability(*ours, bins), reliability(*rival, bins)
+    errors = [calibration_error(*said, bins) for said in (ours, rival)]
+    caption = (
+        f"{m:,} labels of seeds left out: expected calibration error {errors[0]:.3f}; {RIVAL}: "
+        f"{errors[1]:.3f}"
+    )
+    rows = []
+    for n, said, right in points:
+        cells = f"{said:.2f}", f"{n:,}", f"{right:.2f}", within(proportion(round(right * n), n))
+        rows.append(cells)
+    columns = ("said", "seeds", "right", "95 % interval")
+    picture = charts.reliability(points, others, caption, ("calibrated, in use", RIVAL))
+    pair = Group("pair", [Figure(caption, picture), Table("Said and so", columns, rows)])
+    return Section(title, CALIBRATION, [pair])
+
+
+def _said(found: Findings) -> tuple[Said, Said]:
+    """Of the labels that seeds left out get: ours, and those of the softmax by its own labels."""
+    check, left = found.check, found.model.left_out_
+    some = np.flatnonzero(left.reached)
+    truth, right = check.codes[some], check.labels[some] == check.truth[some]
+    Q = softmax(SHARPNESS * left.scores("centered")[some], axis=1)
+    return (check.certainty[some], right), (Q.max(axis=1), Q.argmax(1) == truth)
+
+
+def within(interval: Interval) -> str:
+    """The ends of an interval."""
+    return f"{interval.low:.2f} to {interval.high:.2f}"

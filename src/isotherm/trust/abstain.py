@@ -1,0 +1,120 @@
+"""What it buys to leave doubtful nodes without a label: fewer labels, more of them right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from isotherm.errors import ParameterError
+from isotherm.labels import UNKNOWN
+from isotherm.trust.calibrate import calibrate
+from isotherm.trust.scoring import Interval, proportion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from isotherm.trust.leave_one_out import LeftOut
+
+FOLDS = 5  # of the seeds left out
+LEAST = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # probabilities worth a look
+
+
+class Coverage(NamedTuple):
+    """What is labelled, and how often right, where labels need a least probability.
+
+    Attributes
+    ----------
+    min_probability : float
+    n_labelled : int
+        Free nodes whose label is at least as probable.
+    labelled : float
+        Their share of all free nodes.
+    n_judged : int
+        Seeds that, left out, get a label at least as probable.
+    right : Interval
+        How many of these get their own.
+    """
+
+    min_probability: float
+    n_labelled: int
+    labelled: float
+    n_judged: int
+    right: Interval
+
+
+def check_probability(value: object, name: str = "min_probability") -> float:
+    """A number from 0 to 1.
+
+    Raises
+    ------
+    ParameterError
+        If it is none.
+
+    Examples
+    --------
+    >>> check_probability(80)
+    Traceback (most recent call last):
+    ...
+    isotherm.errors.ParameterError: min_probability must be a number from 0 to 1, got 80
+    """
+    if (
+        not isinstance(value, int | float | np.integer | np.floating)
+        or isinstance(value, bool)
+        or not 0 <= value <= 1
+    ):
+        raise ParameterError(f"{name} must be a number from 0 to 1, got {value!r}")
+    return float(value)
+
+
+def cross_fitted(left: LeftOut, decision: str, unit: float) -> NDArray[np.float64]:
+    """The probability of the label that each seed left out gets; NaN where it gets none.
+
+    Learnt from other seeds, those of the other folds: by a map learnt from themselves too, seeds
+    look better than other nodes, the more so the more classes there are.
+
+    Parameters
+    ----------
+    left : LeftOut
+    decision : str
+    unit : float
+        The spread of scores over the graph.
+    """
+    S, labels = left.scores(decision), left.labels(decision)
+    fold = np.random.default_rng(0).permutation(len(S)) % FOLDS
+    usable, found = np.isfinite(S).all(axis=1), np.full(len(S), np.nan)
+    for k in range(FOLDS):
+        others, these = usable & (fold != k), np.flatnonzero((fold == k) & (labels != UNKNOWN))
+        P = calibrate(S[others], left.codes[others], unit)(S[these])
+        found[these] = P[np.arange(len(these)), labels[these]]
+    return found
+
+
+def covered(
+    certainties: Iterable[NDArray[np.float64]],
+    left_out: tuple[NDArray[np.float64], NDArray[np.bool_]],
+    least: Sequence[float],
+) -> list[Coverage]:
+    """What is labelled at each least probability, and how often seeds left out are right there.
+
+    Parameters
+    ----------
+    certainties : iterable of arrays
+        Probabilities of the labels of all free nodes, some at a time; NaN without a label.
+    left_out : pair of arrays of shape (m,)
+        Of seeds left out: the probability of the label they get, and whether it is their own.
+    least : sequence of float
+    """
+    counts, n_free = np.zeros(len(least), dtype=np.int64), 0
+    for some in certainties:
+        counts += np.count_nonzero(np.greater_equal.outer(some, least), axis=0)
+        n_free += len(some)
+    said, is_right = left_out
+    found = []
+    for p, count in zip(least, counts.tolist(), strict=True):
+        judged = said >= p
+        right = proportion(int(np.count_nonzero(is_right & judged)), int(judged.sum()))
+        found.append(Coverage(p, count, count / max(n_free, 1), int(judged.sum()), right))
+    return found

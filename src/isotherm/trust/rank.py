@@ -1,0 +1,81 @@
+"""One class known, and nothing of any other: a ranking of the free nodes, without probabilities.
+
+Without a leak every temperature would be 1. With a leak τ a free node has 1 / (1 + τ) of the mean
+of its neighbours: its temperature is the chance that a random walk from it, which ends at each step
+with the chance τ / (1 + τ), meets a seed before it ends. That ranks nodes by how near they are to
+the seeds, many short paths being nearer than few long ones. It is not the probability of the class:
+what share of the nodes has it nobody has said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Larger ones rank worse; smaller ones hardly better, with scores ever closer to 1 and each other
+# (benchmarks/a_single_class_ranks.py).
+LEAK = 0.01
+TOL = 1e-8  # of temperatures that rank
+DIGITS = 6  # after the point; scores that agree in them are level
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The free nodes that heat reaches, those nearest to the seeds first.
+
+    Attributes
+    ----------
+    nodes : array of shape (m,)
+        Their ids.
+    scores : array of shape (m,)
+        From 0 to 1, rounded to six digits after the point; no probability of the class.
+    ranks : int array of shape (m,)
+        1, 2, … m; nodes with the same score are in the order of their names.
+    positions : int array of shape (m,)
+        Places of these nodes in the graph.
+    leak : float
+        By which heat is lost, or the scores would all be 1.
+    error_bound : float
+        No score is farther off than this, rounding aside; proven.
+    converged : bool
+        Whether that is as little as was asked for.
+    """
+
+    nodes: NDArray[np.generic]
+    scores: NDArray[np.float64]
+    ranks: NDArray[np.intp]
+    positions: NDArray[np.intp]
+    leak: float
+    error_bound: float
+    converged: bool
+
+
+def best_first(
+    scores: NDArray[np.float64], names: NDArray[np.generic]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The places of scores in descending order, level ones by name; and the scores, rounded.
+
+    Examples
+    --------
+    >>> best_first(np.array([0.5, 0.9, 0.5]), np.array(["z", "y", "a"]))[0].tolist()
+    [1, 2, 0]
+    """
+    rounded = np.round(scores, DIGITS)
+    _, group, sizes = np.unique(rounded, return_inverse=True, return_counts=True)
+    level = np.flatnonzero(sizes[group] > 1)
+    by_name = np.zeros(len(rounded), dtype=np.intp)
+    by_name[level[_sorted(names[level])]] = np.arange(len(level))
+    return np.lexsort((by_name, -rounded)), rounded
+
+
+def _sorted(names: NDArray[np.generic]) -> NDArray[np.intp]:
+    """Places of names in order; of those that cannot be compared as they are written."""
+    try:
+        return np.argsort(names, kind="stable")
+    except TypeError:
+        return np.argsort(np.array([str(name) for name in names]), kind="stable")
