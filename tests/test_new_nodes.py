@@ -41,7 +41,7 @@ def test_a_new_node_starts_from_the_mean_of_its_neighbours():
     path = Graph.from_edges("abcd", "bcde")
     model = DirichletClassifier(warm_start=True).fit(path, {"a": 0, "e": 1})
     longer = Graph.from_edges("abcdx", "bcdeb", nodes="abcdexy")
-    start = model._previous(longer)
+    start = model._previous(longer, model.solution_)
     assert start.temperatures[5] == pytest.approx(start.temperatures[1])
     assert start.temperatures[6].tolist() == [0, 0]
 

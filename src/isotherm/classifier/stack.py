@@ -106,7 +106,7 @@ class StackedHeatClassifier(HeatClassifier):
         super()._conclude(nodes, session, solution, seeds, progress)
         starts, self._starts = getattr(self, "_starts", []), []
         self.stack_, self.views_ = None, []
-        chosen = plan(seeds.codes, len(seeds.classes))
+        chosen = plan(seeds.codes, len(seeds.classes), len(session.problem.graph.rows.ends))
         self.fallback_ = _reason(seeds, chosen)
         if chosen is None or self.fallback_:
             return

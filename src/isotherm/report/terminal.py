@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Labels = NDArray[np.generic]
 
 MEDIUM = 60  # terminal columns that a full table needs
+WIDE = 96  # and one with long headings
 MOST_CLASSES = 15
 
 

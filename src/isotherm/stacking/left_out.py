@@ -1,14 +1,14 @@
 """Which seeds are left out, and how: one at a time where they are few, else tenths of them.
 
-Seeds left out are what the model is fitted to. One at a time is exact and costs a column for each;
-of more seeds a tenth is left out at once, ten times over, so that each row misses as few others as
-possible.
+Seeds left out are what the model is fitted to. One at a time is exact and costs a column for each.
+Of more seeds a tenth is left out at once, ten times over; on a large graph once, or a few seeds one
+at a time, so that all flows together cost about as much as ten fits of the paper's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from isotherm.engines.engine import Session
     from isotherm.solvers import Solution
 
-MOST_ALONE = 300  # seeds left out one at a time
+LARGE = 3_000_000  # entries of the adjacency matrix, above which less is left out
+MOST_ALONE, MOST_ALONE_LARGE = 300, 32  # seeds left out one at a time
 MOST_ROWS = 1500
 PARTS = 10
 FEWEST = 10  # seeds that can be judged, or there is nothing to learn from
+FEWEST_TOGETHER = 100  # that are left out at once on a large graph
 TOL = 1e-4  # of temperatures that a model is fitted to
 TOGETHER_TOL = 1e-3
 STACKED = "stacked"  # the decision, where others are named by how they centre
@@ -39,22 +41,27 @@ class Plan:
     places : int array of shape (m,)
         Which, by their place among all seeds.
     part : int array of shape (m,)
-        Those of the same part are left out together, or judged by a model fitted to the others.
-    alone : bool
-        Whether each is left out alone all the same.
+        Seeds are judged by a model that was fitted to those of other parts.
+    way : {"alone", "parts", "together"}
+        Whether seeds are left out one at a time, those of a part at once, or all at once.
     """
 
     places: NDArray[np.intp]
     part: NDArray[np.intp]
-    alone: bool
+    way: Literal["alone", "parts", "together"]
 
     @property
     def parts(self) -> list[NDArray[np.intp]]:
         """The rows of each part."""
         return [np.flatnonzero(self.part == one) for one in np.unique(self.part)]
 
+    @property
+    def at_once(self) -> list[NDArray[np.intp]]:
+        """The rows that are left out, or kept from a regression, at once."""
+        return [np.arange(len(self.places))] if self.way == "together" else self.parts
 
-def plan(codes: NDArray[np.intp], n_classes: int) -> Plan | None:
+
+def plan(codes: NDArray[np.intp], n_classes: int, n_entries: int = 0) -> Plan | None:
     """Which seeds to leave out; None if too few of them can be judged.
 
     The only seed of a class cannot be found again, and stays. Parts are drawn class by class, so
@@ -65,25 +72,40 @@ def plan(codes: NDArray[np.intp], n_classes: int) -> Plan | None:
     codes : int array of shape (s,)
         The class of each seed.
     n_classes : int
+    n_entries : int
+        Of the adjacency matrix.
 
     Examples
     --------
     >>> found = plan(np.repeat([0, 1], 200), 2)
-    >>> len(found.places), found.alone, [len(part) for part in found.parts]
-    (400, False, [40, 40, 40, 40, 40, 40, 40, 40, 40, 40])
+    >>> len(found.places), found.way, [len(part) for part in found.parts]
+    (400, 'parts', [40, 40, 40, 40, 40, 40, 40, 40, 40, 40])
+    >>> found = plan(np.repeat([0, 1], 2000), 2, 10_000_000)
+    >>> len(found.places), found.way
+    (400, 'together')
     >>> plan(np.repeat([0, 1], 4), 2) is None
     True
     """
     findable = np.flatnonzero(np.bincount(codes, minlength=n_classes)[codes] > 1)
     if len(findable) < FEWEST:
         return None
+    way, most = _way(len(codes), large=n_entries > LARGE)
     rng = np.random.default_rng(0)
-    if len(findable) > MOST_ROWS:
-        findable = np.sort(rng.choice(findable, MOST_ROWS, replace=False))
+    if len(findable) > most:
+        findable = np.sort(rng.choice(findable, most, replace=False))
     by_class = np.lexsort((rng.random(len(findable)), codes[findable]))
     part = np.empty(len(findable), dtype=np.intp)
     part[by_class] = np.arange(len(findable)) % PARTS
-    return Plan(findable, part, len(codes) <= MOST_ALONE)
+    return Plan(findable, part, way)
+
+
+def _way(n_seeds: int, *, large: bool) -> tuple[Literal["alone", "parts", "together"], int]:
+    """How to leave seeds out, and how many of them at the most."""
+    if large and n_seeds >= PARTS * FEWEST_TOGETHER:
+        return "together", min(n_seeds // PARTS, MOST_ROWS)
+    if large or n_seeds <= MOST_ALONE:
+        return "alone", MOST_ALONE_LARGE if large else MOST_ALONE
+    return "parts", MOST_ROWS
 
 
 def leave_out(
@@ -109,14 +131,14 @@ def leave_out(
     """
     places = chosen.places
     tol = max(session.options.tol, TOL)
-    if chosen.alone:
+    if chosen.way == "alone":
         return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=places)
     loose = max(tol, TOGETHER_TOL)
     found = [
         leave_some_out(session, solution, codes, places[rows], tol=loose, abstain=abstain)
-        for rows in chosen.parts
+        for rows in chosen.at_once
     ]
-    return joined(found).only(np.argsort(np.concatenate(chosen.parts)))
+    return joined(found).only(np.argsort(np.concatenate(chosen.at_once)))
 
 
 def ratios_left_out(left: LeftOut) -> NDArray[np.float64]:

@@ -56,7 +56,7 @@ class Embedded:
     def left_out(self, chosen: Plan) -> NDArray[np.float64]:
         """Those of seeds by regressions that do not know them."""
         found = np.empty((len(chosen.places), self.Y.shape[1]))
-        for rows in chosen.parts:
+        for rows in chosen.at_once:
             places = chosen.places[rows]
             others = np.setdiff1d(np.arange(len(self.seeds)), places)
             known = self.vectors[self.seeds[others]], self.Y[others]
