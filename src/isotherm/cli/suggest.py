@@ -23,6 +23,7 @@ def suggest(
 ) -> None:
     """Say which nodes to label next, and whether further labels would still pay."""
     from isotherm.report.terminal import suggestion_table
+    from isotherm.trust.suggest import Suggestion
 
     job = make_job(edges, labels, reading, model, solver)
     table.check(job)
@@ -33,8 +34,9 @@ def suggest(
     if found:
         console.print(suggestion_table(found, width=console.width))
         console.print()
+        console.print(f"accuracy expected of free nodes: {advice.accuracy}", soft_wrap=True)
         console.print(str(advice), soft_wrap=True)
     else:
         console.print("every node has a label")
-    table.write([one._asdict() for one in found], ("node", "label", "doubt", "reach"))
+    table.write([one._asdict() for one in found], Suggestion._fields)
     end(converged=run.converged)
