@@ -32,6 +32,7 @@ CLAIMS = [
     "auto_is_safe",
     "probabilities_are_calibrated",
     "suggestions_save_labels",
+    "expected_accuracy_holds",
 ]
 
 

@@ -16,7 +16,8 @@ from benchmarks import graphs
 from benchmarks.measure import Result
 from isotherm import DirichletClassifier, Graph, IsothermWarning
 from isotherm.experiments.hold_out import macro_f1
-from isotherm.trust.suggest import CANDIDATES, Doubts, Responses, candidates_of
+from isotherm.trust.responses import Doubts, Responses
+from isotherm.trust.suggest import CANDIDATES, candidates_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +152,7 @@ def responses_of(
     is_seed, problem = model.status_ == "seed", model.problem_
     doubts = Doubts.of(model.calibration_(model.scores_), is_seed)
     free = np.flatnonzero(problem.is_free)
-    candidates = candidates_of(problem.graph, free, doubts, CANDIDATES, rng)
+    candidates = candidates_of(problem.graph, free, doubts, rng.random(len(is_seed)), CANDIDATES)
     nodes = rng.choice(free, min(MOST, len(free)), replace=False)
     return Responses(model.session(), candidates, nodes, TOL), candidates, nodes
 
