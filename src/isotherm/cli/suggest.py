@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from isotherm.cli import options as o
 from isotherm.cli.app import command
 from isotherm.cli.console import Console
@@ -34,7 +36,8 @@ def suggest(
     if found:
         console.print(suggestion_table(found, width=console.width))
         console.print()
-        console.print(f"accuracy expected of free nodes: {advice.accuracy}", soft_wrap=True)
+        if not math.isnan(advice.accuracy.value):
+            console.print(f"accuracy expected of free nodes: {advice.accuracy}", soft_wrap=True)
         console.print(str(advice), soft_wrap=True)
     else:
         console.print("every node has a label")

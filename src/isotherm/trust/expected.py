@@ -13,7 +13,8 @@ and by their degree: the odds of a logistic model that tells free nodes from see
 The interval is Wilson's for as many seeds as the weights leave, fewer by a factor since labels that
 are wrong are often neighbours, and since probabilities were learnt from the same seeds. Corrections
 may fall short: the interval is wider by as much as they have moved the estimate, on the far side
-of leave-one-out. Both numbers were chosen by experiment (`benchmarks/expected_accuracy_holds.py`).
+of leave-one-out. Both rules were chosen by experiment, and `benchmarks/expected_accuracy_holds.py`
+checks them.
 """
 
 from __future__ import annotations
