@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Chooser = Callable[[DirichletClassifier, int, np.random.Generator], list[int]]
 
-DRAWS, RIVAL_DRAWS, BATCH, POINTS = 8, 4, 10, 8
+DRAWS, RIVAL_DRAWS, BATCH, POINTS = 8, 3, 10, 8
 MOST = 4000  # nodes over which flips are counted
 TOL = 1e-3
 SAVED = 0.2  # labels, on average
