@@ -119,7 +119,7 @@ def suggest(
     free = np.flatnonzero(problem.is_free & ~is_known)
     cold = _without_heat(problem, lots.candidate, k)
     count = min(CANDIDATES, max(FEWEST_CANDIDATES, ROOM // problem.graph.n_nodes))
-    most = count * 4 // 3  # two in three are checks or are not chosen
+    most = count * 4 // 3  # half of them checks: two candidates in three are chosen
     picks: list[Pick] = []
     # Twice as many each time, so that the first ones do not depend on how many are asked for.
     while True:
