@@ -33,6 +33,7 @@ CLAIMS = [
     "probabilities_are_calibrated",
     "suggestions_save_labels",
     "a_single_class_ranks",
+    "expected_accuracy_holds",
 ]
 
 

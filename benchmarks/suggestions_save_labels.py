@@ -1,8 +1,9 @@
 """Suggested labels are worth more: fewer of them reach the macro-F1 of labels drawn at random.
 
-Learning curves from one label per class on, ten labels at a time, the mean of several draws.
-Besides `DirichletClassifier.suggest` and random choice three ways it was chosen over: the least
-margin, the greatest influence Σ g over all nodes, and the most labels expected to flip.
+And they are safe: on no graph are many more of them needed. Learning curves from one label per
+class on, ten labels at a time, the mean of several draws. Besides `DirichletClassifier.suggest` and
+random choice three ways it was chosen over: the least margin, the greatest influence Σ g over all
+nodes, and the most labels expected to flip.
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ from benchmarks import graphs
 from benchmarks.measure import Result
 from isotherm import DirichletClassifier, Graph, IsothermWarning
 from isotherm.experiments.hold_out import macro_f1
-from isotherm.trust.suggest import CANDIDATES, Doubts, Responses, candidates_of
+from isotherm.trust.responses import Doubts, Responses
+from isotherm.trust.suggest import CANDIDATES, candidates_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Chooser = Callable[[DirichletClassifier, int, np.random.Generator], list[int]]
 
-DRAWS, BATCH, POINTS = 8, 10, 8
+DRAWS, RIVAL_DRAWS, BATCH, POINTS = 8, 3, 10, 8
 MOST = 4000  # nodes over which flips are counted
 TOL = 1e-3
-SAVED = 0.3  # labels, on average
+SAVED = 0.2  # labels, on average
+LOST = 0.1  # at the most, on any graph
 FOUR = ["cora", "citeseer", "amazon_photo", "pubmed"]  # the claim is about these
 MORE = ["email", "lastfm_asia", "wikischools2007"]
 
@@ -44,7 +47,7 @@ def run(*, quick: bool) -> Result:
         most = min(max(20 * classes, 100), len(labels) // 5)
         budgets = np.geomspace(2 * classes, most, POINTS).round()
         for way in WAYS:
-            draws = range(1 if quick else DRAWS)
+            draws = range(1 if quick else RIVAL_DRAWS if way in RIVALS else DRAWS)
             found = [curve(graph, labels, budgets.astype(int), way, draw) for draw in draws]
             curves[way] = np.mean(found, axis=0).tolist()
             fewer = labels_saved(budgets, curves["random"], curves[way])
@@ -55,6 +58,11 @@ def run(*, quick: bool) -> Result:
     result.check(
         f"{mean['suggest']:.0%} fewer labels on average over {len(saved['suggest'])} graphs",
         mean["suggest"] >= SAVED,
+    )
+    worst = min((row for row in result.rows if row["way"] == "suggest"), key=lambda r: r["saved"])
+    result.check(
+        f"no graph needs over {LOST:.0%} more labels: {worst['graph']} {-worst['saved']:+.0%}",
+        worst["saved"] >= -LOST,
     )
     others = ", ".join(f"{way} {mean[way]:.0%}" for way in RIVALS)
     result.check(f"ahead of {others}", all(mean["suggest"] >= mean[way] for way in RIVALS))
@@ -151,7 +159,7 @@ def responses_of(
     is_seed, problem = model.status_ == "seed", model.problem_
     doubts = Doubts.of(model.calibration_(model.scores_), is_seed)
     free = np.flatnonzero(problem.is_free)
-    candidates = candidates_of(problem.graph, free, doubts, CANDIDATES, rng)
+    candidates = candidates_of(problem.graph, free, doubts, rng.random(len(is_seed)), CANDIDATES)
     nodes = rng.choice(free, min(MOST, len(free)), replace=False)
     return Responses(model.session(), candidates, nodes, TOL), candidates, nodes
 

@@ -231,6 +231,18 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "expected flips": lambda row: f"{row['flips']:.0%}",
         },
     ),
+    "expected_accuracy_holds": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "seeds": lambda row: f"{row['labels']} {row['seeds']}",
+            "truth": lambda row: f"{row['truth']:.3f}",
+            "expected": lambda row: f"{row['expected']:.3f}",
+            "width": lambda row: f"{row['width']:.2f}",
+            "has the truth": lambda row: f"**{row['covered']:.0%}**",
+            "leave-one-out has it": lambda row: f"{row['leave_one_out']:.0%}",
+        },
+    ),
     "estimates_hold": (
         bool,  # all
         {

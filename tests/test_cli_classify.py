@@ -208,8 +208,10 @@ def test_what_to_label_next_is_suggested(here):
     result = here("suggest", "edges.csv", "labels.csv", "--most", "3", "--csv", "next.csv")
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["node", "label", "now", "doubt", "reach"]
-    assert len(lines[1:]) == 3 + 3
+    assert lines[0].split() == ["node", "label", "now", "why", "doubt", "reach"]
+    assert [line.split()[2] for line in lines[1:4]] == ["useful", "check", "useful"]
+    assert len(lines[1:]) == 3 + 4
+    assert lines[-3].startswith("accuracy expected of free nodes: ")
     assert lines[-2].startswith("go on: 4 seeds that can be left out are too few to tell")
     assert lines[-1] == "wrote next.csv"
     rows = rows_of((here.folder / "next.csv").read_text())

@@ -61,6 +61,11 @@ def test_the_page_says_how_often_another_class_is_more_probable_than_the_label(r
     )
 
 
+def test_what_is_expected_of_free_nodes_is_told(run):
+    words = section_of(run, "How far to trust it")[1]
+    assert f"a share of {run.classifier.expected_accuracy()} is expected to be right" in words
+
+
 def test_each_class_has_the_scores_of_the_spot_check(run):
     scores = sorted(run.classifier.spot_check().classes, key=lambda score: -score.n_seeds)
     rows = table_of(run, "Seeds left out, class by class")

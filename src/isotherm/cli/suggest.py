@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from isotherm.cli import options as o
 from isotherm.cli.app import command
 from isotherm.cli.console import Console
@@ -23,6 +25,7 @@ def suggest(
 ) -> None:
     """Say which nodes to label next, and whether further labels would still pay."""
     from isotherm.report.terminal import suggestion_table
+    from isotherm.trust.suggest import Suggestion
 
     job = make_job(edges, labels, reading, model, solver)
     table.check(job)
@@ -33,8 +36,10 @@ def suggest(
     if found:
         console.print(suggestion_table(found, width=console.width))
         console.print()
+        if not math.isnan(advice.accuracy.value):
+            console.print(f"accuracy expected of free nodes: {advice.accuracy}", soft_wrap=True)
         console.print(str(advice), soft_wrap=True)
     else:
         console.print("every node has a label")
-    table.write([one._asdict() for one in found], ("node", "label", "doubt", "reach"))
+    table.write([one._asdict() for one in found], Suggestion._fields)
     end(converged=run.converged)

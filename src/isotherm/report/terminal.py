@@ -229,11 +229,12 @@ def suspect_table(suspects: list[Suspect], *, width: int) -> Table:
 
 def suggestion_table(suggestions: list[Suggestion], *, width: int) -> Table:
     """Nodes to label next."""
-    table = _table(["node", "label now"], ["doubt", "reach"])
+    table = _table(["node", "label now", "why"], ["doubt", "reach"])
     table.columns[0].max_width = max(12, width // 3)
     for one in suggestions:
         now = "none" if one.label is None else one.label
-        table.add_row(_word(one.node), _word(now), f"{one.doubt:.2f}", f"{one.reach:,.1f}")
+        numbers = f"{one.doubt:.2f}", f"{one.reach:,.1f}"
+        table.add_row(_word(one.node), _word(now), one.why, *numbers)
     return table
 
 

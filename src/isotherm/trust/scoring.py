@@ -285,7 +285,7 @@ def _known(given: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
     return np.where(given == n_classes, UNKNOWN, given)
 
 
-def proportion(count: int, total: int) -> Interval:
+def proportion(count: float, total: float) -> Interval:
     """A share with Wilson's interval.
 
     Examples

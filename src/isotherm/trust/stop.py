@@ -11,14 +11,15 @@ import numpy as np
 
 from isotherm.errors import ParameterError
 from isotherm.trust.leave_one_out import leave_some_out
-from isotherm.trust.scoring import Interval, proportion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.engine import Session
     from isotherm.solvers import Solution
+    from isotherm.trust.expected import Expected
     from isotherm.trust.leave_one_out import LeftOut
+    from isotherm.trust.scoring import Interval
 
 HALVES = 8  # draws of the seeds that are hidden
 FEWEST = 20  # seeds that can be judged
@@ -33,7 +34,7 @@ class Advice:
     stop : bool
     reason : str
     accuracy : Interval
-        Of seeds left out one at a time.
+        Of the free nodes that get a label; see `isotherm.trust.expected`.
     gain, error : float
         What the second half of the seeds has added to it, and the standard error of that.
     """
@@ -56,6 +57,7 @@ def advise(
     solution: Solution,
     codes: NDArray[np.intp],
     sample: LeftOut,
+    expected: Expected,
     *,
     decision: str,
     gain: float,
@@ -71,6 +73,8 @@ def advise(
         See `isotherm.trust.leave_one_out.leave_one_out`.
     sample : LeftOut
         Seeds left out one at a time.
+    expected : Expected
+        What those of them that heat reaches say of free nodes.
     decision : str
     gain : float
         The accuracy that further labels must be worth.
@@ -78,12 +82,10 @@ def advise(
     """
     if isinstance(gain, bool) or not isinstance(gain, Real) or not gain >= 0:
         raise ParameterError(f"gain must be a number ≥ 0, got {gain!r}")
-    problem = session.problem
-    right = np.full(len(codes), np.nan)  # with all others
-    judged = ~sample.is_last
-    right[sample.places[judged]] = (sample.labels(decision) == sample.codes)[judged]
-    n_judged = int(judged.sum())
-    accuracy = proportion(int(np.nansum(right)), n_judged)
+    problem, accuracy = session.problem, expected.accuracy
+    judged = sample.reached
+    places, n_judged = sample.places[judged], int(judged.sum())
+    right = (sample.labels(decision) == sample.codes)[judged]  # with all others
     alone = np.count_nonzero(np.bincount(codes, minlength=problem.n_columns) == 1)
     if problem.n_free + len(problem.unreached) == 0:
         return Advice(True, "every node has a label", accuracy, math.nan, math.nan)
@@ -97,10 +99,11 @@ def advise(
         left = leave_some_out(session, solution, codes, hidden, tol=tol, abstain=abstain)
         seen[hidden] += 1
         half[hidden] += left.labels(decision) == left.codes
-    both = ~np.isnan(right) & (seen > 0)
-    added = right[both] - half[both] / seen[both]
-    brought = float(added.mean())
-    error = float(added.std() / math.sqrt(len(added)))
+    both = seen[places] > 0
+    added = right[both] - half[places[both]] / seen[places[both]]
+    weights = expected.weights[both] / expected.weights[both].sum()
+    brought = float(weights @ added)
+    error = math.sqrt(float(weights**2 @ (added - brought) ** 2))
     what = f"the second half of the labels has brought {brought:+.3f} ± {error:.3f} in accuracy"
     if alone:
         some = "1 class has" if alone == 1 else f"{alone} classes have"

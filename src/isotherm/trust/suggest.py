@@ -1,4 +1,4 @@
-"""What to label next: nodes whose labels would change most of what is still in doubt.
+"""What to label next: nodes whose labels would change most of what is still in doubt, and checks.
 
 Let g be the temperatures when free node i alone is held at 1 and all seeds at 0, and ḡ their mean.
 Once the label y of i is known temperatures move by ``(y − T_i) g``, and after centering by ``(y −
@@ -14,6 +14,13 @@ elsewhere: a batch covers the graph.
 All g are found in one solve, a column for each candidate: with ``G = M⁻¹``, the heat put in at i
 gives the temperatures ``G_i``, and those when i is held at 1 are ``G_i / G_ii``. Holding i for good
 changes G by one rank.
+
+Such nodes are no random sample, and on some graphs they are no help. So every other suggestion is
+a *check*, drawn at random: labels that are worth what random labels are worth, and that tell how
+well the others did (`isotherm.trust.expected`).
+
+Whatever is drawn, and every tie, is decided by the names of nodes (`isotherm.graph.lots`), and the
+first k suggestions are the same however many are asked for.
 """
 
 from __future__ import annotations
@@ -21,6 +28,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from isotherm.trust.responses import Responses
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -30,10 +39,13 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.engine import Session
     from isotherm.graph import Graph
+    from isotherm.trust.responses import Doubts
 
-CANDIDATES = 96
+USEFUL, CHECK = "useful", "check"  # why a node is suggested
+CANDIDATES, FEWEST_CANDIDATES = 48, 24  # on a graph that is not large, and at the least
 ROOM = 1 << 26  # temperatures that there is room for
 LOOKED_AT, LEAST_LOOKED_AT = 5_000_000, 2000  # nodes over which worth is summed up, × candidates
+CLOSE = 0.01  # relative difference below which two values are level, whatever the rounding
 
 
 class Suggestion(NamedTuple):
@@ -49,196 +61,228 @@ class Suggestion(NamedTuple):
     reach : float
         The sum of the shares it would have in the temperatures of all nodes: so many nodes, in all,
         would be of its mind.
+    why : str
+        ``"useful"``, or ``"check"`` if it was drawn at random to see how well the others do.
     """
 
     node: Hashable
     label: Any
     doubt: float
     reach: float
+    why: str
 
 
-class Doubts(NamedTuple):
-    """How uncertain nodes are, arrays of shape (n,); 0 at seeds.
+class Pick(NamedTuple):
+    """A suggestion by the position of its node."""
+
+    position: int
+    reach: float
+    why: str
+
+
+class Lots(NamedTuple):
+    """Random numbers of the nodes, arrays of shape (n,): the least is drawn first.
 
     Attributes
     ----------
-    doubt : 1 minus the lead of the most probable class
-    variance : 1 minus the sum of the squares of the probabilities
+    check : of the order of checks
+    candidate : of candidates, and of nodes that are level
     """
 
-    doubt: NDArray[np.float64]
-    variance: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, P: NDArray[np.float64], is_seed: NDArray[np.bool_]) -> Doubts:
-        """From probabilities of shape (n, K); a node that has none (NaN) is in full doubt."""
-        if P.shape[1] == 1:
-            return cls(*np.zeros((2, len(P))))
-        best = np.partition(P, -2, axis=1)
-        doubt = np.nan_to_num(1 - (best[:, -1] - best[:, -2]), nan=1.0)
-        variance = np.nan_to_num(1 - (P**2).sum(axis=1), nan=1.0)
-        doubt[is_seed] = variance[is_seed] = 0.0
-        return cls(doubt, variance)
-
-
-class Responses:
-    """What each of some free nodes would do to all others if it were held.
-
-    Parameters
-    ----------
-    session : Session
-    candidates : int array of shape (c,)
-        Free nodes that heat reaches.
-    nodes : int array of shape (m,)
-        Where it matters.
-    tol : float
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        candidates: NDArray[np.intp],
-        nodes: NDArray[np.intp],
-        tol: float,
-    ) -> None:
-        V = session.respond(candidates, tol)
-        put_in = session.problem.capacities[candidates]
-        G = V[candidates] / put_in
-        self._G = (G + G.T) / 2
-        self._H = np.nan_to_num(V[nodes]) / put_in
-        self._sums = np.nansum(V, axis=0) / put_in
-
-    def shares(self) -> NDArray[np.float64]:
-        """The g of each candidate at the nodes that matter, shape (m, c)."""
-        return np.asarray(self._H / self._diagonal())
-
-    def reach(self) -> NDArray[np.float64]:
-        """Sum of g over all nodes, shape (c,)."""
-        return np.asarray(self._sums / self._diagonal())
-
-    def hold(self, k: int) -> None:
-        """From now on candidate k is a seed: the responses of others are 0 there."""
-        row = self._G[k] / self._G[k, k]
-        self._H -= np.outer(self._H[:, k], row)
-        self._sums -= self._sums[k] * row
-        self._G -= np.outer(self._G[:, k], row)
-
-    def _diagonal(self) -> NDArray[np.float64]:
-        d: NDArray[np.float64] = np.array(self._G.diagonal(), dtype=np.float64)
-        d[d <= 0] = np.inf  # held: no response any more
-        return d
+    check: NDArray[np.float64]
+    candidate: NDArray[np.float64]
 
 
 def suggest(
     session: Session,
     doubts: Doubts,
+    lots: Lots,
     k: int,
     *,
     is_known: NDArray[np.bool_],
-    rng: np.random.Generator,
     tol: float,
-) -> list[tuple[int, float]]:
-    """Positions of nodes to label next, the most useful first, and the reach of each.
+) -> list[Pick]:
+    """Nodes to label next, the most useful first, every other one a check.
 
     Parameters
     ----------
     session : Session
     doubts : Doubts
+    lots : Lots
     k : int
     is_known : bool array of shape (n,)
         Nodes that have a label already.
-    rng : numpy.random.Generator
-        Of the draw of candidates.
     tol : float
         To which the temperatures that they would cause are found.
     """
     problem = session.problem
-    count = min(max(CANDIDATES, k + CANDIDATES // 3), max(32, ROOM // problem.graph.n_nodes))
     free = np.flatnonzero(problem.is_free & ~is_known)
-    found = _without_heat(problem, k)
-    if len(free):
-        candidates = candidates_of(problem.graph, free, doubts, max(count, k), rng)
-        nodes = np.flatnonzero(problem.is_free)
-        looked_at = max(LEAST_LOOKED_AT, LOOKED_AT // len(candidates))
-        if len(nodes) > looked_at:
-            nodes = np.sort(rng.choice(nodes, looked_at, replace=False))
-        responses = Responses(session, candidates, nodes, tol)
-        in_turns = len(candidates) < len(free)
-        picked = choose(responses, doubts, candidates, nodes, k, in_turns=in_turns)
-        scale = np.count_nonzero(problem.is_free) / len(nodes)
-        found += [(scale * worth, int(candidates[c]), reach) for c, worth, reach in picked]
-    found.sort(key=lambda one: -one[0])
-    return [(node, reach) for _, node, reach in found[:k]]
-
-
-def _without_heat(problem: DirichletProblem, k: int) -> list[tuple[float, int, float]]:
-    """The hub of each of the largest components without seeds: worth, position, reach.
-
-    A label there would be that of the whole component.
-    """
-    cold = np.flatnonzero(problem.is_unreached)
-    if len(cold) == 0:
-        return []
-    part = problem.graph.components[cold]
-    by_degree = cold[np.argsort(-problem.graph.degrees[cold], kind="stable")]
-    parts, hub = np.unique(problem.graph.components[by_degree], return_index=True)
-    sizes = np.bincount(part)[parts]
-    largest = np.argsort(-sizes, kind="stable")[:k]
-    return [(sizes[c] - 1.0, int(by_degree[hub[c]]), float(sizes[c])) for c in largest.tolist()]
+    cold = _without_heat(problem, lots.candidate, k)
+    count = min(CANDIDATES, max(FEWEST_CANDIDATES, ROOM // problem.graph.n_nodes))
+    most = count * 4 // 3  # half of them checks: two candidates in three are chosen
+    picks: list[Pick] = []
+    # Twice as many each time, so that the first ones do not depend on how many are asked for.
+    while True:
+        taken = np.array([pick.position for pick in picks], dtype=np.intp)
+        left = np.setdiff1d(free, taken)
+        candidates = candidates_of(problem.graph, left, doubts, lots.candidate, count)
+        n_checks = (min(k, most) - len(picks) + 1) // 2
+        checks = _checks(left, candidates, lots.check, n_checks)
+        batch = Batch(session, doubts, lots, candidates, checks, np.intersect1d(taken, free), tol)
+        found = batch.go_on(picks, cold, min(k, most))
+        if len(found) in (k, len(picks)):
+            return found
+        picks, most, count = found, 2 * most, most
 
 
 def candidates_of(
-    graph: Graph, free: NDArray[np.intp], doubts: Doubts, count: int, rng: np.random.Generator
+    graph: Graph, free: NDArray[np.intp], doubts: Doubts, lots: NDArray[np.float64], count: int
 ) -> NDArray[np.intp]:
-    """Free nodes to look at more closely: one half hubs in doubt, the other drawn by doubt.
+    """Free nodes to look at more closely: so many drawn by doubt, from those that are no hubs.
 
-    Hubs have the most to say where neighbours are alike, others where hubs are of no class.
+    Hubs seem to be worth the most, but on some graphs they are of no class, and mislead.
     """
-    if len(free) <= count:
+    if len(free) <= 2 * count:
         return free
     weight = graph.degrees[free] * doubts.variance[free]
-    hubs = free[np.argsort(-weight, kind="stable")[: (count + 1) // 2]]
-    others = np.setdiff1d(free, hubs)
-    chance = doubts.doubt[others] + 1e-9
-    drawn = rng.choice(others, count - len(hubs), replace=False, p=chance / chance.sum())
-    # In turns, as they are chosen from.
-    order = np.argsort(np.concatenate([np.arange(len(hubs)) * 2, np.arange(len(drawn)) * 2 + 1]))
-    return np.concatenate([hubs, drawn])[order]
+    others = free[_descending(weight, lots[free])[count:]]
+    # The first to ring, if each rings after a random time, the sooner the more it is in doubt.
+    times = -np.log(lots[others]) / (doubts.doubt[others] + 1e-9)
+    return others[np.argsort(times, kind="stable")[:count]]
 
 
-def choose(
-    responses: Responses,
-    doubts: Doubts,
-    candidates: NDArray[np.intp],
-    nodes: NDArray[np.intp],
-    k: int,
-    *,
-    in_turns: bool,
-) -> list[tuple[int, float, float]]:
-    """Choose candidates one after the other: place, worth and reach of each.
+def _checks(
+    free: NDArray[np.intp], candidates: NDArray[np.intp], lots: NDArray[np.float64], count: int
+) -> NDArray[np.intp]:
+    """Free nodes in the order of their lots, so many that are no candidates."""
+    order = free[np.argsort(lots[free], kind="stable")]
+    others = np.flatnonzero(~np.isin(order, candidates))
+    return order[: others[count - 1] + 1] if 0 < count <= len(others) else order
+
+
+def _descending(values: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The order of values ≥ 0, the greatest first; lots decide where they are level."""
+    with np.errstate(divide="ignore"):
+        level = np.round(np.log(values) / CLOSE)
+    return np.lexsort((lots, -level))
+
+
+class Cold(NamedTuple):
+    """The hub of a component without seeds: a label there would be that of all its nodes."""
+
+    worth: float
+    position: int
+    reach: float
+
+
+def _without_heat(problem: DirichletProblem, lots: NDArray[np.float64], k: int) -> list[Cold]:
+    """The hubs of the largest components without seeds."""
+    cold = np.flatnonzero(problem.is_unreached)
+    if len(cold) == 0:
+        return []
+    by_degree = cold[_descending(problem.graph.degrees[cold], lots[cold])]
+    parts, first = np.unique(problem.graph.components[by_degree], return_index=True)
+    sizes = np.bincount(problem.graph.components[cold])[parts]
+    hubs = by_degree[first]
+    largest = np.lexsort((lots[hubs], -sizes))[:k]
+    return [Cold(sizes[c] - 1.0, int(hubs[c]), float(sizes[c])) for c in largest.tolist()]
+
+
+class Batch:
+    """Nodes that are chosen one after the other, each in view of those before it.
 
     Parameters
     ----------
-    responses : Responses
-        Of `candidates`, at `nodes`.
-    doubts : Doubts
-    candidates, nodes : int arrays
-    k : int
-    in_turns : bool
-        Whether those at even and odd places take turns, see `candidates_of`.
+    session, doubts, lots, tol
+        See `suggest`.
+    candidates : int array
+    checks : int array
+        In the order in which they are drawn; some may be candidates as well.
+    taken : int array
+        Nodes chosen before.
     """
-    weight, own = doubts.doubt[nodes], doubts.variance[candidates]
-    left = np.ones(len(candidates), dtype=bool)
-    turn = np.arange(len(candidates)) % 2
-    found = []
-    for step in range(min(k, len(candidates))):
-        g = responses.shares()
-        worth = own * (weight @ (g - g.mean(axis=0)) ** 2)
-        in_turn = left & (turn == step % 2) if in_turns else left
-        worth = np.where(in_turn if in_turn.any() else left, worth, -1.0)
-        best = int(worth.argmax())
-        found.append((best, float(worth[best]), float(responses.reach()[best])))
-        left[best] = False
-        weight = weight * (1 - np.clip(g[:, best], 0.0, 1.0))
-        responses.hold(best)
-    return found
+
+    def __init__(
+        self,
+        session: Session,
+        doubts: Doubts,
+        lots: Lots,
+        candidates: NDArray[np.intp],
+        checks: NDArray[np.intp],
+        taken: NDArray[np.intp],
+        tol: float,
+    ) -> None:
+        nodes = np.concatenate([candidates, np.setdiff1d(checks, candidates), taken])
+        at = _looked_at(session.problem, lots.candidate, len(nodes))
+        self._place = {node: place for place, node in enumerate(nodes.tolist())}
+        self._nodes, self._checks, self._n_candidates = nodes, checks, len(candidates)
+        self._lots, self._own = lots.candidate[nodes], doubts.variance[nodes]
+        self._is_left = np.ones(len(nodes), dtype=bool)
+        if len(nodes):
+            self._responses = Responses(session, nodes, at, tol)
+        self._weight = doubts.doubt[at]
+        self._scale = session.problem.n_free / max(len(at), 1)
+
+    def go_on(self, picks: list[Pick], cold: list[Cold], most: int) -> list[Pick]:
+        """Those chosen before and further ones, as long as there are any, up to so many."""
+        found = list(picks)
+        for pick in picks:
+            if pick.position in self._place:
+                self._settle(self._place[pick.position])
+        asked = {pick.position for pick in picks}
+        cold = [one for one in cold if one.position not in asked]
+        for step in range(len(picks), most):
+            one = self._check() if step % 2 else None
+            one = one or self._useful(cold)
+            if one is None:
+                break
+            found.append(one)
+        return found
+
+    def _check(self) -> Pick | None:
+        """The next one drawn."""
+        places = (self._place[node] for node in self._checks.tolist())
+        best = next((place for place in places if self._is_left[place]), None)
+        return None if best is None else self._taken(best, CHECK)
+
+    def _useful(self, cold: list[Cold]) -> Pick | None:
+        """The worthiest candidate, or a component without heat if that is worth more."""
+        some = np.flatnonzero(self._is_left[: self._n_candidates])
+        worth = self._worth(some) if len(some) else np.empty(0)
+        top = float(worth.max(initial=-1.0))
+        if cold and cold[0].worth >= top:
+            first = cold.pop(0)
+            return Pick(first.position, first.reach, USEFUL)
+        if top < 0:
+            return None
+        level = some[worth >= (1 - CLOSE) * top]
+        return self._taken(int(level[self._lots[level].argmin()]), USEFUL)
+
+    def _worth(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
+        g = self._responses.shares()[:, places]
+        return np.asarray(
+            self._scale * self._own[places] * (self._weight @ (g - g.mean(axis=0)) ** 2)
+        )
+
+    def _taken(self, place: int, why: str) -> Pick:
+        pick = Pick(int(self._nodes[place]), float(self._responses.reach()[place]), why)
+        self._settle(place)
+        return pick
+
+    def _settle(self, place: int) -> None:
+        """From now on this one is known, and its share of the doubt gone."""
+        share = self._responses.shares()[:, place]
+        self._weight = self._weight * (1 - np.clip(share, 0.0, 1.0))
+        self._responses.hold(place)
+        self._is_left[place] = False
+
+
+def _looked_at(
+    problem: DirichletProblem, lots: NDArray[np.float64], n_columns: int
+) -> NDArray[np.intp]:
+    """Free nodes over which worth is summed up: all, or some of a large graph."""
+    nodes = np.flatnonzero(problem.is_free)
+    most = max(LEAST_LOOKED_AT, LOOKED_AT // max(n_columns, 1))
+    if len(nodes) <= most:
+        return nodes
+    return np.sort(nodes[np.argpartition(lots[nodes], most)[:most]])

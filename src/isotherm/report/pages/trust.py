@@ -39,7 +39,7 @@ IN_WORDS = (
     "much as large ones. In brackets is where the number lies with a confidence of 95 %: found "
     "anew from other seeds, drawn in the same way, 19 of 20 such intervals hold the true value. "
     "Other nodes fare like the seeds as far as they are like them: the numbers are too good if the "
-    "clear cases were labelled first."
+    "clear cases were labelled first, and too bad if those in doubt were."
 ).replace(" %", "\u00a0%")
 
 logger = logging.getLogger(__name__)
@@ -119,7 +119,21 @@ def _accuracy(found: Findings) -> list[Part]:
         )
     if check.together:
         words += " Each seed missed the others, too, and fared a bit worse than alone."
-    return [Paragraph(words), Paragraph(IN_WORDS)]
+    return [Paragraph(words), Paragraph(IN_WORDS), *_expected(found)]
+
+
+def _expected(found: Findings) -> list[Part]:
+    """What that means for free nodes."""
+    accuracy = found.model.expected_accuracy()
+    if np.isnan(accuracy.value):
+        return []
+    words = (
+        f"Of the {counted(found.n_found, 'label')} found, a share of {accuracy} is expected to be "
+        "right. For this, seeds were weighted until they look like free nodes, by the probability "
+        "of their labels and by their degrees: it is the number to go by if seeds are no random "
+        "sample, such as those that were suggested."
+    )
+    return [Paragraph(words)]
 
 
 def _outdone(found: Findings) -> list[Part]:
