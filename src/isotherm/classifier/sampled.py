@@ -45,6 +45,7 @@ class Sampled(DirichletEstimator):
     leak: Any
     classes_: NDArray[np.generic]
     seeds_: Seeds
+    selection_: Selection
     _decision: str
     _sample: LeftOut | None
     _calibrated: Calibration | None
