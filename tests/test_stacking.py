@@ -373,12 +373,12 @@ def test_the_model_is_the_maximum_of_its_posterior():
 def test_parts_are_of_equal_size_and_hold_each_row_once():
     codes = np.random.default_rng(0).integers(0, 7, 2500)
     found = plan(codes, 7)
-    assert found.way == "parts"
+    assert found.groups == 6  # of a tenth of the seeds each
     assert np.array_equal(np.sort(np.concatenate(found.parts)), np.arange(1500))
     assert {len(part) for part in found.parts} == {150}
 
 
-@pytest.mark.parametrize(("n_seeds", "way", "rows"), [(200, "alone", 32), (5000, "together", 500)])
-def test_less_is_left_out_of_a_large_graph(n_seeds, way, rows):
+@pytest.mark.parametrize(("n_seeds", "groups", "rows"), [(200, 0, 32), (5000, 1, 500)])
+def test_less_is_left_out_of_a_large_graph(n_seeds, groups, rows):
     found = plan(np.arange(n_seeds) % 3, 3, 10**8)
-    assert (found.way, len(found.places)) == (way, rows)
+    assert (found.groups, len(found.places)) == (groups, rows)

@@ -130,7 +130,7 @@ class StackedHeatClassifier(HeatClassifier):
             tell(progress)
             problem = seeds.bind(damped(graph, kind.exponent), kind.leak)
             with session.prepare(problem) as other:
-                found = solve_best_effort(other, start=start)
+                found = solve_best_effort(other, start=start, progress=progress)
                 left.append(leave_out(other, found, seeds.codes, chosen, abstain=abstain))
             T = self._with_unreached(found.temperatures, found.unreached)
             flows.append(Flow.of(kind, problem, found, T))
@@ -273,7 +273,7 @@ class StackedHeatClassifier(HeatClassifier):
     def _code_without(self, place: NDArray[np.intp]) -> int:
         if self.stack_ is None:
             return super()._code_without(place)
-        chosen, views = Plan(place, np.zeros(1, dtype=np.intp), "alone"), self.stack_.views
+        chosen, views = Plan(place, np.zeros(1, dtype=np.intp), 0), self.stack_.views
         abstain = self.unreached == "abstain"
         left = []
         for flow in views.flows:
