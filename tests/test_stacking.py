@@ -311,7 +311,8 @@ def test_an_embedding_that_fails_is_left_out(blocks, monkeypatch):
 
 
 def test_graphs_that_are_too_large_are_not_embedded(blocks, monkeypatch):
-    assert fits(blocks[0])
+    assert fits(10_000, 100_000)
+    assert not fits(10_000_000, 100_000)
     monkeypatch.setattr("isotherm.stacking.embedding.MOST_ENTRIES", 10)
     model = StackedDirichletClassifier().fit(blocks[0], blocks[2])
     assert "embedding" not in dict(model.views_)

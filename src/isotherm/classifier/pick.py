@@ -40,9 +40,14 @@ def pick_model(
     balance : float
         Of a stacked model.
     """
-    small = len(graph.rows.ends) <= MOST_ENTRIES and graph.n_nodes * n_classes <= MOST_NUMBERS
-    if kind == "paper" or (kind == "auto" and not small):
+    if not is_stacked(kind, len(graph.rows.ends), graph.n_nodes, n_classes):
         return HeatClassifier(**parameters)
     known = signature(StackedHeatClassifier).parameters
     shared = {name: value for name, value in parameters.items() if name in known}
     return StackedHeatClassifier(balance=balance, **shared)
+
+
+def is_stacked(kind: str, n_entries: int, n_nodes: int, n_classes: int) -> bool:
+    """Whether views of such a graph are stacked; see `pick_model`."""
+    small = n_entries <= MOST_ENTRIES and n_nodes * n_classes <= MOST_NUMBERS
+    return kind == "stacked" or (kind == "auto" and small)

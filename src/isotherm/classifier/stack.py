@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from isotherm.solvers.options import Progress
     from isotherm.trust.scoring import LeaveOneOut
 
-NUMBERS = 1 << 19  # of each view, that are worked on at once
+NUMBERS = 1 << 17  # of each view, that are worked on at once
 MANY_SEEDS = 200  # that can be judged, from which the seeds around a node are looked at
 
 
@@ -169,7 +169,7 @@ class StackedHeatClassifier(HeatClassifier):
     ) -> Views:
         """All views that there is room and reason for."""
         embedded = surroundings = None
-        if fits(graph):
+        if fits(graph.n_nodes, len(graph.rows.ends)):
             vectors = embed(graph, lambda: tell(progress))
             if np.isfinite(vectors).all():
                 embedded = Embedded(vectors, seeds.nodes, seeds.counts)

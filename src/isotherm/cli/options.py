@@ -154,7 +154,7 @@ class ModelOptions:
         _model(
             min=0.0,
             max=1.0,
-            help="Stacked: from 0, the most probable class, to 1, as if all classes were of one size.",
+            help="Stacked: from 0, the most probable class, to 1, as if classes were of one size.",
         ),
     ] = 0.0
     decision: Annotated[

@@ -16,7 +16,7 @@ def model_lines(model: HeatClassifier) -> list[str]:
     if model.views_:
         return _stacked_lines(model)
     if model.fallback_:
-        return [f"model of the paper: {model.fallback_}"]
+        return [f"model paper, since {model.fallback_}"]
     found = model.selection_
     if not found.candidates:
         return []

@@ -74,12 +74,11 @@ def sample_table(
 ) -> Table:
     """Some nodes with their label, the true one and what is known of it; a wrong one has a star."""
     full = width >= MEDIUM
-    table = _table(["node", "label", "truth"], ["margin"] if full else [])
-    if full:
-        table.add_column("certified")
+    table = _table(["node", "label", "truth"], ["probability"] if full else [])
+    certainty = classifier.certainty(slice(0, len(truth)))
     for i in shown:
         label, right = classifier.labels_[i], classifier.labels_[i] == truth[i]
-        cells = [f"{classifier.margins_[i]:.4f}", "yes" if classifier.certified_[i] else "no"]
+        cells = [f"{certainty[i]:.2f}"]
         table.add_row(
             _word(short(classifier.names_[i], max(12, width // 3))),
             _word(label) if right else Text(f"{one_line(str(label))} *", style="red"),

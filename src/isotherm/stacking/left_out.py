@@ -91,7 +91,7 @@ def plan(codes: NDArray[np.intp], n_classes: int, n_entries: int = 0) -> Plan | 
     findable = np.flatnonzero(np.bincount(codes, minlength=n_classes)[codes] > 1)
     if len(findable) < FEWEST:
         return None
-    groups, most = _groups(len(codes), large=n_entries > LARGE)
+    groups, most = groups_of(len(codes), large=n_entries > LARGE)
     rng = np.random.default_rng(0)
     if len(findable) > most:
         findable = np.sort(rng.choice(findable, most, replace=False))
@@ -101,8 +101,8 @@ def plan(codes: NDArray[np.intp], n_classes: int, n_entries: int = 0) -> Plan | 
     return Plan(findable, part, groups)
 
 
-def _groups(n_seeds: int, *, large: bool) -> tuple[int, int]:
-    """How many groups are left out, and how many seeds at the most."""
+def groups_of(n_seeds: int, *, large: bool) -> tuple[int, int]:
+    """How many groups of seeds are left out, and how many seeds at the most; see `Plan`."""
     tenth = n_seeds // PARTS
     if large and tenth >= FEWEST_TOGETHER:
         return 1, min(tenth, MOST_ROWS)
