@@ -60,6 +60,8 @@ class DirichletClassifier(HeatClassifier, ClassifierMixin, Estimator):
     certified_ : bool array of shape (n,)
         Whether the label is proven to be that of the exact equilibrium. True at seeds and at
         nodes that abstain, whose label no solving could change.
+    decision_ : str
+        The decision used.
     selection_ : Selection
         The decision and the leak used, and what was compared to choose them.
     calibration_ : Calibration

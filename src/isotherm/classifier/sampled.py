@@ -53,6 +53,12 @@ class Sampled(DirichletEstimator):
     _status: NDArray[np.int8]  # numbers in `STATUS`
 
     @property
+    def decision_(self) -> str:
+        """How labels are decided on: one of the decisions, or ``"stacked"``."""
+        check_is_fitted(self)
+        return self._decision
+
+    @property
     def calibration_(self) -> Calibration:
         """How scores become probabilities."""
         check_is_fitted(self)
