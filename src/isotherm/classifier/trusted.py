@@ -24,10 +24,11 @@ from isotherm.trust.stop import Advice, advise
 from isotherm.trust.suggest import Lots, Suggestion, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
+    from isotherm.classifier.seeds import Seeds
     from isotherm.trust.calibrate import Calibration
     from isotherm.trust.leave_one_out import LeftOut
     from isotherm.trust.scoring import Interval, LeaveOneOut, Suspect
@@ -189,16 +190,42 @@ class Trusted(Sampled):
                 )
             code, (own_code,) = self._code_without(without), seeds.codes[without]
             seeds = seeds.only(np.flatnonzero(seeds.nodes != i))
-        flows = self._flows(without)
+        return self._explained(self._flows(without), int(i), seeds, (code, own_code), paths)
+
+    def explain_each(self, nodes: Iterable[Hashable], *, paths: int = 5) -> Iterator[Explanation]:
+        """The same for several nodes, one after the other; what they share is made ready once.
+
+        Parameters
+        ----------
+        nodes : iterable of hashables
+            Ids.
+        paths : int
+            See `explain`.
+        """
+        check_is_fitted(self)
+        check_count(paths, "paths", least=0)
+        flows = self._flows(np.empty(0, dtype=np.intp))
+        for i in self._nodes.positions(list(nodes)).tolist():
+            yield self._explained(flows, i, self.seeds_, (self._codes[i], None), paths)
+
+    def _explained(
+        self,
+        flows: list[WeightedFlow],
+        i: int,
+        seeds: Seeds,
+        codes: tuple[int, int | None],
+        paths: int,
+    ) -> Explanation:
+        """Of the node at position i: its label, and its own if that was left out."""
+        names = self._nodes.ids
+        (node,) = names[[i]].tolist()
         if flows[0].session.problem.is_unreached[i]:
             raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
-        label, own_label = (
-            None if k is None else self.classes_[[k]].tolist()[0] for k in (code, own_code)
-        )
-        found = mixed_shares(flows, int(i), paths, tol=SHARES_TOL)
-        order = np.argsort(-found.shares, kind="stable")
-        order = order[found.shares[order] > 0]
-        names, shares = self._nodes.ids, found.shares
+        label, own_label = (None if k is None else self.classes_[[k]].tolist()[0] for k in codes)
+        found = mixed_shares(flows, i, paths, tol=SHARES_TOL)
+        shares = found.shares
+        order = np.argsort(-shares, kind="stable")
+        order = order[shares[order] > 0]
         columns = (names[seeds.nodes[order]], self.classes_[seeds.codes[order]], shares[order])
         return Explanation(
             node,
