@@ -72,10 +72,10 @@ class Trusted(Sampled):
         """The same of a sample of the seeds, at a bounded price.
 
         It is the sample by which probabilities are calibrated, or the decision was chosen: up to
-        300 seeds that are not the only ones of their class, left out one at a time; up to 31 on a
-        graph of more than 150 000 edges (1.5 million, if chosen by it). Where there are many seeds
-        on such a graph a tenth of them is left out together; each then misses the others, too, and
-        fares a bit worse.
+        300 seeds that are not the only ones of their class, left out one at a time; more on a small
+        graph, if chosen by it; up to 31 on a graph of more than 150 000 edges (1.5 million, if
+        chosen by it). Where there are many seeds on such a graph a tenth of them is left out
+        together; each then misses the others, too, and fares a bit worse.
         """
         check_is_fitted(self)
         return self._judged(self.left_out_, self.calibration_)

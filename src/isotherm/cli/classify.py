@@ -37,7 +37,7 @@ def classify(
         print_estimate(job, messages)
         return
     from isotherm.pipeline import do
-    from isotherm.report.terminal import run_lines
+    from isotherm.report.terminal import run_lines, selection_lines
 
     job = replace(
         job,
@@ -52,4 +52,6 @@ def classify(
         run = do(job, stages)
     if stages.is_shown or (messages.verbose and not messages.quiet):
         say_lines(run_lines(run, output.out, output.report))
+    elif not messages.quiet:
+        say_lines(selection_lines(run.classifier))
     end(converged=run.converged)
