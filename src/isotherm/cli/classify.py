@@ -37,6 +37,7 @@ def classify(
         print_estimate(job, messages)
         return
     from isotherm.pipeline import do
+    from isotherm.report.model_lines import model_lines
     from isotherm.report.terminal import run_lines
 
     job = replace(
@@ -52,4 +53,6 @@ def classify(
         run = do(job, stages)
     if stages.is_shown or (messages.verbose and not messages.quiet):
         say_lines(run_lines(run, output.out, output.report))
+    elif run.classifier.selection_.candidates and not messages.quiet:
+        say_lines(model_lines(run.classifier))  # what was asked to be chosen
     end(converged=run.converged)
