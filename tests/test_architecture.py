@@ -35,6 +35,7 @@ ORDER = [
     "trust",
     "stacking",
     "classifier",
+    "listing",
     "write",
     "block_model",
     "experiments",

@@ -28,7 +28,7 @@ def classify(
 
     For example: isotherm classify edges.csv labels.csv -o labelled.csv --report report.html
     """
-    if output.out is None and output.report is None and not output.estimate:
+    if not (output.out or output.report or output.summary or output.estimate):
         raise typer.BadParameter(
             "Name a file for the predictions with -o (- is standard output), or one for --report."
         )
@@ -44,6 +44,9 @@ def classify(
         job,
         out=output.out,
         report=output.report,
+        listed=output.listed,
+        top=output.top,
+        summary=output.summary,
         temperatures=output.temperatures,
         min_probability=output.min_probability,
         force=output.force,
