@@ -69,6 +69,8 @@ def list_nodes(
     top: int = TOP,
     *,
     min_probability: float = 0.0,
+    reasons: bool = True,
+    name: Callable[[object], str] = str,
     progress: Progress | None = None,
 ) -> list[Listed]:
     """The free nodes most likely of a class, the most likely first; equals by name.
@@ -83,6 +85,10 @@ def list_nodes(
         How many nodes.
     min_probability : float
         Of the class, from 0 to 1.
+    reasons : bool
+        Whether to say why, which takes a solve for each node.
+    name : callable
+        How nodes and labels are written in a reason.
     progress : callable, optional
         Called with the nodes explained so far and how many there are.
 
@@ -100,26 +106,22 @@ def list_nodes(
     [('d', 'right', '75 % of its heat comes from right seeds: e (75 %); strongest path: d → e')]
     """
     code = code_of(classifier, label)
+    (own_label,) = classifier.classes_[[code]].tolist()
     chosen, numbers = _first(classifier, code, top, min_probability)
     names = classifier.names_[chosen].tolist()
-    explained = classifier.explain_each(names, paths=1)
+    explained = classifier.explain_each(names, paths=1) if reasons else iter(())
     found = []
-    for row, (i, why) in enumerate(zip(chosen.tolist(), explained, strict=True)):
-        probability, score, rival, its_probability = numbers[row]
-        n_neighbours, weights = _around(classifier, i)
+    for row, (i, node) in enumerate(zip(chosen.tolist(), names, strict=True)):
+        why = next(explained, None)
         found.append(
             Listed(
                 row + 1,
-                names[row],
-                why.label,
-                probability,
-                score,
-                rival,
-                its_probability,
+                node,
+                classifier.labels_[[i]].tolist()[0],
+                *numbers[row],
                 bool(classifier.certified_[i]),
-                n_neighbours,
-                weights,
-                reason(why, classifier.classes_[[code]].tolist()[0]),
+                *_around(classifier, i),
+                "" if why is None else reason(why, own_label, name),
             )
         )
         if progress is not None:
@@ -177,20 +179,20 @@ def _around(classifier: HeatClassifier, i: int) -> tuple[int, dict[Any, float]]:
     return int(np.count_nonzero(ends != i)), known
 
 
-def reason(why: Explanation, label: Any) -> str:
-    """Why a node may be of a class, in a sentence."""
+def reason(why: Explanation, label: Any, name: Callable[[object], str] = str) -> str:
+    """Why a node may be of a class, in a sentence; see `list_nodes`."""
     total = sum(why.classes.values())
     if total <= 0:
         return "no heat of any seed reaches it to speak of"
     share = why.classes.get(label, 0.0) / total
-    words = f"{share:.0%} of its heat comes from {label} seeds".replace("%", " %")
+    words = f"{share:.0%} of its heat comes from ".replace("%", " %") + f"{name(label)} seeds"
     named = [
-        f"{seed} ({part / total:.0%})".replace("%", " %")
+        f"{name(seed)} (" + f"{part / total:.0%})".replace("%", " %")
         for seed, own, part in why.seeds
         if own == label and part / total >= FEWEST_SHARE
     ][:SEEDS_NAMED]
     words += f": {', '.join(named)}" if named else ""
     if why.paths:
         path, _ = why.paths[0]
-        words += f"; strongest path: {' → '.join(map(str, path))}"
+        words += f"; strongest path: {' → '.join(map(name, path))}"
     return words

@@ -15,7 +15,6 @@ from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
 from isotherm.report.pages.abstaining import abstaining
 from isotherm.report.pages.calibration import calibration, within
-from isotherm.report.pages.findings import LONGEST_LABEL
 from isotherm.report.parts import Command, Notice, Paragraph, Part, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import counted, percent, short
@@ -78,12 +77,7 @@ def _honest(title: str, found: Findings) -> Section:
 
 def _notice(found: Findings) -> list[Part]:
     """Why there may be too few labels, if so."""
-    doubts = []
-    for doubt in found.model.doubts_:
-        for name in found.model.classes_.tolist():
-            if len(repr(name)) > LONGEST_LABEL:
-                doubt = doubt.replace(repr(name), f"“{short(name, LONGEST_LABEL)}”")
-        doubts.append(f"{short(doubt[:1].upper() + doubt[1:], 500)}.")
+    doubts = found.doubts
     return [Notice("There may be too few labels to go by.", doubts)] if doubts else []
 
 
