@@ -11,7 +11,7 @@ from isotherm.errors import ParameterError
 from isotherm.trust.rank import best_first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from isotherm.trust.explain import Explanation
 
     Progress = Callable[[int, int], None]
+    Numbers = tuple[float | None, float | None, Any, float | None]  # as in `Listed`
 
 TOP = 100
 SEEDS_NAMED = 3  # in a reason
@@ -105,9 +106,52 @@ def list_nodes(
     >>> [(one.node, one.label, one.why) for one in list_nodes(clf, "right", top=1)]
     [('d', 'right', '75 % of its heat comes from right seeds: e (75 %); strongest path: d → e')]
     """
-    code = code_of(classifier, label)
+    (found,) = list_each(
+        classifier,
+        [label],
+        top,
+        min_probability=min_probability,
+        reasons=reasons,
+        name=name,
+        progress=progress,
+    )
+    return found
+
+
+def list_each(
+    classifier: HeatClassifier,
+    labels: Sequence[object],
+    top: int = TOP,
+    *,
+    min_probability: float = 0.0,
+    reasons: bool = True,
+    name: Callable[[object], str] = str,
+    progress: Progress | None = None,
+) -> list[list[Listed]]:
+    """The same for several classes, whose probabilities are found together; see `list_nodes`."""
+    codes = [code_of(classifier, label) for label in labels]
+    if len(classifier.classes_) == 1:
+        first = [_nearest(classifier, top)]
+    else:
+        first = _likeliest(classifier, codes, top, min_probability)
+    return [
+        _listed(classifier, code, *chosen, reasons=reasons, name=name, progress=progress)
+        for code, chosen in zip(codes, first, strict=True)
+    ]
+
+
+def _listed(
+    classifier: HeatClassifier,
+    code: int,
+    chosen: NDArray[np.intp],
+    numbers: list[Numbers],
+    *,
+    reasons: bool,
+    name: Callable[[object], str],
+    progress: Progress | None,
+) -> list[Listed]:
+    """What there is to say of the nodes chosen."""
     (own_label,) = classifier.classes_[[code]].tolist()
-    chosen, numbers = _first(classifier, code, top, min_probability)
     names = classifier.names_[chosen].tolist()
     explained = classifier.explain_each(names, paths=1) if reasons else iter(())
     found = []
@@ -139,26 +183,30 @@ def code_of(classifier: HeatClassifier, label: object) -> int:
     raise ParameterError(f"no seed has the class {label!r} to list: there are {some}")
 
 
-def _first(
-    classifier: HeatClassifier, code: int, top: int, least: float
-) -> tuple[NDArray[np.intp], list[tuple[float | None, float | None, Any, float | None]]]:
-    """Positions of the nodes to list, and the numbers of each."""
-    if len(classifier.classes_) == 1:
-        ranking = classifier.ranking_
-        scores = ranking.scores[:top].tolist()
-        return ranking.positions[:top], [(None, score, None, None) for score in scores]
+def _nearest(classifier: HeatClassifier, top: int) -> tuple[NDArray[np.intp], list[Numbers]]:
+    """Where one class is known: positions of the nodes nearest to its seeds, and their scores."""
+    ranking = classifier.ranking_
+    scores = ranking.scores[:top].tolist()
+    return ranking.positions[:top], [(None, score, None, None) for score in scores]
+
+
+def _likeliest(
+    classifier: HeatClassifier, codes: list[int], top: int, least: float
+) -> list[tuple[NDArray[np.intp], list[Numbers]]]:
+    """Of each class: positions of the nodes to list, and the numbers of each."""
     free = np.flatnonzero(np.isin(classifier.status_, ["predicted", "tie"]))
     parts = slices(len(classifier.names_))
-    P = np.concatenate([classifier.some_probabilities(rows)[:, code] for rows in parts])
-    free = free[P[free] >= least]
-    order, _ = best_first(P[free], classifier.names_[free])
-    chosen = free[order[:top]]
-    return chosen, [_rival(classifier, int(i), code) for i in chosen]
+    P = np.concatenate([classifier.some_probabilities(rows)[:, codes] for rows in parts])
+    found = []
+    for code, p in zip(codes, P.T, strict=True):
+        some = free[p[free] >= least]
+        order, _ = best_first(p[some], classifier.names_[some])
+        chosen = some[order[:top]]
+        found.append((chosen, [_rival(classifier, int(i), code) for i in chosen]))
+    return found
 
 
-def _rival(
-    classifier: HeatClassifier, i: int, code: int
-) -> tuple[float | None, float | None, Any, float | None]:
+def _rival(classifier: HeatClassifier, i: int, code: int) -> Numbers:
     P = classifier.some_probabilities(slice(i, i + 1))[0]
     own, P[code] = float(P[code]), -1.0
     rival = int(P.argmax())

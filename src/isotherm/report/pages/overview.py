@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.listing import list_nodes
+from isotherm.listing import list_each
 from isotherm.report.pages.findings import LONGEST_LABEL
 from isotherm.report.palette import colour
 from isotherm.report.parts import Notice, Paragraph, Part, Section
@@ -87,13 +87,13 @@ def _sizes(found: Findings) -> Table:
 def _lists(found: Findings) -> Section:
     """The most probable nodes of each class."""
     reasons = len(found.graph.rows.ends) <= EXPLAINED
+    shown = found.order[:MOST_LISTS].tolist()
+    labels = found.model.classes_[shown].tolist()
     parts: list[Part] = []
-    for k in found.order[:MOST_LISTS].tolist():
-        label = found.model.classes_[[k]].tolist()[0]
-        listed = list_nodes(found.model, label, LISTED, reasons=reasons, name=_cut)
-        listed = [one for one in listed if one.label == label]
-        if listed:
-            parts.append(_list(found, k, listed, reasons=reasons))
+    lists = list_each(found.model, labels, LISTED, reasons=reasons, name=_cut)
+    for k, label, listed in zip(shown, labels, lists, strict=True):
+        if own := [one for one in listed if one.label == label]:
+            parts.append(_list(found, k, own, reasons=reasons))
     words = (
         "The nodes most likely of each class, seeds aside. isotherm classify --list CLASS writes "
         "as many as you like to a file."
