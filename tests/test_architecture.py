@@ -31,6 +31,7 @@ ORDER = [
     "solvers",
     "engines",
     "equilibrium",
+    "networkx_backend",
     "decision",
     "trust",
     "stacking",
