@@ -45,6 +45,10 @@ class NotEnoughMemory(IsothermError, MemoryError):
     """The work would take more memory than is free; it was not begun."""
 
 
+class MissingLibrary(IsothermError, ImportError):
+    """What was asked for needs a library that is not installed."""
+
+
 class DatasetError(IsothermError, OSError):
     """A data set cannot be had: not downloaded, not what was recorded, not well-formed."""
 

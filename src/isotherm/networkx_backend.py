@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -188,13 +189,13 @@ def _graph(source: Any) -> Graph:
     start = np.cumsum([0, *map(len, rows)])
     ends = np.fromiter(map(position.__getitem__, chain.from_iterable(rows)), np.int64, start[-1])
     edges = chain.from_iterable(neighbours.values() for neighbours in rows)
+    weight_of = methodcaller("get", WEIGHT, 1)
+    weights: Iterator[Any] = map(weight_of, edges)
     if source.is_multigraph():
-        weights = [sum(one.get(WEIGHT, 1) for one in parallel.values()) for parallel in edges]
-    else:
-        weights = [one.get(WEIGHT, 1) for one in edges]
+        weights = (sum(map(weight_of, parallel.values())) for parallel in edges)
     n = len(position)
     try:
-        data = np.array(weights, dtype=np.float64)
+        data = np.fromiter(weights, np.float64, start[-1])
         return Graph.from_matrix(scipy.sparse.csr_array((data, ends, start), shape=(n, n)))
     except (GraphError, TypeError, ValueError) as error:
         # NetworkX then does it itself, if it may.

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.classifier.estimator import NO_HEAT, SEED
+from isotherm.classifier.export import RANKED, RankedRows
 from isotherm.errors import FileError, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.printable import printable
@@ -193,13 +193,9 @@ def _ranked(classifier: HeatClassifier, progress: Progress | None) -> Iterator[p
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names, found, problem = classifier.node_texts(), classifier.ranking_, classifier.problem_
-    groups = problem.boundary, found.positions, problem.unreached
-    sizes = [len(group) for group in groups]
-    order, status = np.concatenate(groups), np.repeat([0, 1, 2], sizes)
-    statuses = pa.array([SEED, "ranked", NO_HEAT])
-    score, rank = np.ones(len(order)), np.zeros(len(order), dtype=np.intp)
-    score[status == 1], rank[status == 1] = found.scores, found.ranks
+    names = classifier.node_texts()
+    order, status, score, rank = RankedRows.of(classifier.ranking_, classifier.problem_)
+    statuses = pa.array(RANKED)
     for first in range(0, len(order), ROWS):
         rows = slice(first, min(first + ROWS, len(order)))
         columns = {

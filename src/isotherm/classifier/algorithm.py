@@ -54,8 +54,6 @@ class HeatClassifier(Answering):
 
     classes_: NDArray[np.generic]
     mean_temperatures_: NDArray[np.floating]
-    margins_: NDArray[np.float64]
-    certified_: NDArray[np.bool_]
     doubts_: list[str]
 
     def __init__(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, UNSURE, check_is_fitted, slices
+from isotherm.classifier.export import RANKED, RankedRows
 from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
 from isotherm.errors import LabelError
@@ -95,6 +96,8 @@ class Answering(Trusted):
     """A classifier that answers once it is fitted."""
 
     selection_: Selection
+    margins_: NDArray[np.float64]
+    certified_: NDArray[np.bool_]
 
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.
 
@@ -246,6 +249,33 @@ class Answering(Trusted):
             solution.certificate.bound,
             solution.converged,
         )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """What is known of each node, by the name of the column; see `to_frame`."""
+        check_is_fitted(self)
+        if len(self.classes_) == 1:
+            return self._ranked_columns()
+        parts = [self.answers(rows) for rows in slices(len(self._codes))]
+        said = Answers(*map(np.concatenate, zip(*parts, strict=True)))
+        return {
+            "node": self.names_.tolist(),
+            "label": decode_labels(said.codes, self.classes_).tolist(),
+            "probability": said.probability.tolist(),
+            "most_probable": decode_labels(said.likelier, self.classes_).tolist(),
+            "its_probability": said.its_probability.tolist(),
+            "margin": self.margins_.tolist(),
+            "status": self.status_.tolist(),
+            "certified": self.certified_.tolist(),
+        }
+
+    def _ranked_columns(self) -> dict[str, list[Any]]:
+        rows = RankedRows.of(self.ranking_, self.problem_)
+        return {
+            "node": self.names_[rows.nodes].tolist(),
+            "score": rows.scores.tolist(),
+            "rank": [rank or None for rank in rows.ranks.tolist()],
+            "status": [RANKED[k] for k in rows.status.tolist()],
+        }
 
     # --- some rows at a time, for files and reports ---------------------------------------------
 

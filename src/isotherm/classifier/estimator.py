@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 
 from isotherm.classifier.caller import depth_of_caller
+from isotherm.classifier.export import Exporting
 from isotherm.engines import choose_engine
 from isotherm.errors import GraphError, ParameterError
 from isotherm.graph.weights import as_weight_matrix
@@ -39,7 +40,7 @@ UNSURE = "unsure"  # of a node whose label is not probable enough, where that is
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT, UNSURE)
 
 
-class DirichletEstimator:
+class DirichletEstimator(Exporting):
     """Base of the estimators, which have these parameters in common."""
 
     tol: float

@@ -263,6 +263,21 @@ class MultiLabelDirichletClassifier(
             P[self.problem_.boundary] = self.problem_.values[:, :-1]
         return P
 
+    def columns(self) -> dict[str, list[Any]]:
+        """What is known of each node, by the name of the column; see `to_frame`.
+
+        ``labels`` and the ``probabilities`` of these are tuples, and ``certified`` says whether all
+        labels are, those that a node has and those that it has not.
+        """
+        P, has = self.predict_proba(), self.indicator_
+        return {
+            "node": self.names_.tolist(),
+            "labels": self.labels_.tolist(),
+            "probabilities": [tuple(P[i, has[i]].tolist()) for i in range(len(P))],
+            "status": self.status_.tolist(),
+            "certified": self.certified_.all(axis=1).tolist(),
+        }
+
     def fit_predict(self, X: Any, y: Any) -> NDArray[np.int64]:
         """Which labels all nodes have, 1 or 0; see `fit`."""
         return self.fit(X, y).predict()

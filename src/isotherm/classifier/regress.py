@@ -136,6 +136,20 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         check_is_fitted(self)
         return self.temperatures_.copy() if X is None else self._extend(X)[:, 0]
 
+    def columns(self) -> dict[str, list[Any]]:
+        """What is known of each node, by the name of the column; see `to_frame`.
+
+        ``value``, the ``error`` that it is proven not to exceed, ``status`` and ``certified``.
+        """
+        check_is_fitted(self)
+        return {
+            "node": self.names_.tolist(),
+            "value": self.temperatures_.astype(np.float64).tolist(),
+            "error": self.solution_.error_bound.tolist(),
+            "status": self.status_.tolist(),
+            "certified": self.certified_.tolist(),
+        }
+
     def fit_predict(self, X: Any, y: Any) -> NDArray[np.floating]:
         """Values of all nodes; see `fit`."""
         return self.fit(X, y).predict()
