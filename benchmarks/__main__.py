@@ -32,6 +32,7 @@ CLAIMS = [
     "suspects_are_found",
     "auto_is_safe",
     "probabilities_are_calibrated",
+    "stacking_pays",
     "suggestions_save_labels",
     "a_single_class_ranks",
     "expected_accuracy_holds",

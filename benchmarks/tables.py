@@ -15,7 +15,7 @@ from benchmarks.measure import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PAGES = [ROOT / "docs" / "performance.md", ROOT / "docs" / "trust.md"]
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("performance", "stacking", "trust")]
 STOPS = {"labels": "all labels certified", "tolerance": "temperatures to 1e-4"}
 
 Row = dict[str, Any]
@@ -210,6 +210,20 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "over centred": lambda row: f"{row['auto'] - row['centered']:+.3f}",
         },
     ),
+    "stacking_pays": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "seeds": lambda row: f"{row['seeds']:.0%}",
+            "paper": lambda row: f"{row['paper']['macro_f1']:.3f}",
+            "auto": lambda row: f"{row['auto']['macro_f1']:.3f}",
+            "stacked": lambda row: f"**{row['stacked']['macro_f1']:.3f}**",
+            "± sd": lambda row: f"{row['stacked']['spread']:.3f}",
+            "best of others": lambda row: best_of_others(row),
+            "accuracy: auto": lambda row: f"{row['auto']['accuracy']:.3f}",
+            "accuracy: stacked": lambda row: f"{row['stacked']['accuracy']:.3f}",
+        },
+    ),
     "a_single_class_ranks": (
         bool,  # all
         {
@@ -293,9 +307,26 @@ def worst_of_each_shape(rows: list[Row]) -> list[Row]:
     return list(found.values())
 
 
+def models_beside(rows: list[Row]) -> list[Row]:
+    """All models of a graph and a share of seeds in a row."""
+    found: dict[tuple[str, float], Row] = {}
+    for row in rows:
+        cell = found.setdefault((row["graph"], row["seeds"]), {})
+        cell |= {"graph": row["graph"], "seeds": row["seeds"], row["model"]: row}
+    return list(found.values())
+
+
+def best_of_others(row: Row) -> str:
+    """The best classifier of another library, and which it is."""
+    ours = ("graph", "seeds", "paper", "auto", "stacked")
+    name = max((who for who in row if who not in ours), key=lambda who: row[who]["macro_f1"])
+    return f"{row[name]['macro_f1']:.3f} {name}"
+
+
 BESIDE: dict[str, Callable[[list[Row]], list[Row]]] = {
     "auto_is_never_quadratic": worst_of_each_shape,
     "probabilities_are_calibrated": theirs_beside,
+    "stacking_pays": models_beside,
     "suggestions_save_labels": ways_beside,
 }
 

@@ -23,6 +23,7 @@
 #include "factor.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
+#include "multiply.hpp"
 #include "names.hpp"
 #include "proof.hpp"
 #include "reach.hpp"
@@ -274,6 +275,18 @@ void edges_become_a_symmetric_matrix(const Edges& edges, const Entries& entries,
     const Findings found = inspect(view(own), threads);
     CHECK(found.sorted && found.symmetric && !found.zeros && !found.faulty);
     CHECK(found.ones == !own.weights.get());
+
+    const auto panel = static_cast<std::size_t>(own.n_nodes * panel_width);
+    std::vector<float> X(panel), product(panel), slow(panel, 0.0f);
+    for (std::size_t k = 0; k < panel; ++k) X[k] = static_cast<float>(k % 7) - 3;
+    multiply(view(own), X.data(), product.data(), threads);
+    for (const auto& [ends, weight] : entries) {
+        for (int l = 0; l < panel_width; ++l) {
+            slow[ends.first * panel_width + l] +=
+                static_cast<float>(weight) * X[ends.second * panel_width + l];
+        }
+    }
+    CHECK(product == slow);
 }
 
 void an_end_outside_the_graph_is_refused(Edges edges, int threads) {

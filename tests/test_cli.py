@@ -30,21 +30,23 @@ def test_demo_scores_sections_and_shows_packages(tmp_path):
     assert lines[1].startswith("libs ")
     assert lines[-1].startswith("mean of all 58")
     rows = packages.splitlines()
-    assert rows[0].split() == ["node", "label", "truth", "margin", "certified"]
+    assert rows[0].split() == ["node", "label", "truth", "probability"]
     assert len(rows) == 13
     assert re.search(r"every temperature within \d\.\de-0[78] of equilibrium", last)
-    assert re.search(r"accuracy on packages not given: \d+ of \d+ \(5\d\.\d%\)", last)
+    assert re.search(r"accuracy on packages not given: \d+ of \d+ \(6[4-6]\.\d%\)", last)
     page = (tmp_path / "isotherm-demo.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "isotherm demo" in page
 
 
 @pytest.mark.slow
-def test_demo_takes_another_decision(tmp_path):
-    assert run("demo", "--decision", "plain", cwd=tmp_path).returncode == 0
-    wrong = run("demo", "--decision", "magic", cwd=tmp_path)
+def test_demo_takes_the_paper_s_model(tmp_path):
+    found = run("demo", "--model", "paper", cwd=tmp_path)
+    assert found.returncode == 0
+    assert re.search(r"of \d+ \(5\d\.\d%\)", found.stdout)
+    wrong = run("demo", "--model", "magic", cwd=tmp_path)
     assert wrong.returncode == 2
-    assert "centered" in wrong.stderr
+    assert "stacked" in wrong.stderr
 
 
 @pytest.mark.slow

@@ -404,3 +404,13 @@ def test_a_matrix_with_the_wrong_number_of_names_is_refused():
 def test_a_graph_tells_its_size():
     assert repr(Graph.from_edges("ab", "bc")) == "Graph(n_nodes=3, n_edges=2)"
     assert repr(Graph.from_edges("a", "b")) == "Graph(n_nodes=2, n_edges=1)"
+
+
+@pytest.mark.parametrize("columns", [1, 16, 21])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_in_single_precision_are_those_of_scipy(columns, weighted):
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(0, 50, (2, 200))
+    graph = Graph.from_edges(source, target, rng.random(200) if weighted else None)
+    X = rng.standard_normal((graph.n_nodes, columns), dtype=np.float32)
+    assert graph.rows.multiply(X) == pytest.approx(graph.adjacency @ X, rel=1e-4, abs=1e-4)

@@ -18,6 +18,10 @@ from isotherm.memory import LANES, current_memory, memory_of_solve
 from isotherm.read.columns import choose_edge_columns
 from isotherm.read.load import gather_labels, graph_of_source
 from isotherm.read.source import open_source
+from isotherm.stacking.embedding import PANELS, PRODUCTS, fits, memory_of_embedding
+from isotherm.stacking.flows import FURTHER
+from isotherm.stacking.left_out import LARGE as LARGE_STACK
+from isotherm.stacking.left_out import groups_of
 from isotherm.trust.choose import LEAKS
 from isotherm.trust.leave_one_out import LARGE, LARGE_CHOICE, columns_of_sample
 
@@ -94,20 +98,24 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
     if job.labels:
         labelled, _ = gather_labels(job.labels, job.label_columns, job.label_options)
         n_labels, classes = labelled.count()
-    import isotherm.classifier  # noqa: F401  # what a job loads takes room, too
+    from isotherm.classifier.pick import is_stacked  # what a job loads takes room, too
 
     entries = 2 * counts.rows
+    stacked = is_stacked(job.kind, entries, counts.nodes, classes) and classes > 1
     far = FAR_MEMORY if counts.nodes > TRIAL[0] * 5 else 1.0
     steps = STEPS * far * (entries + counts.nodes)
     solving = _time_of_step(classes) * steps
-    solving += _time_of_sample(job, entries, n_labels, steps, solving)
+    if stacked:
+        solving = _time_of_stack(counts, n_labels, steps, solving)
+    else:
+        solving += _time_of_sample(job, entries, n_labels, steps, solving)
     return Estimate(
         counts.nodes,
         counts.rows,
         n_labels,
         classes,
         counts.exact,
-        current_memory() + memory_of(counts, classes, n_labels),
+        current_memory() + memory_of(counts, classes, n_labels, stacked=stacked),
         1.0 + counts.seconds + solving + 2e-6 * counts.nodes,
     )
 
@@ -123,15 +131,29 @@ def _time_of_sample(job: Job, entries: int, labels: int, steps: float, solve: fl
     return (len(LEAKS) if job.model.get("leak") == "auto" else 1) * (once + solve)
 
 
-def memory_of(counts: Counts, classes: int, labels: int = 0) -> int:
+def _time_of_stack(counts: Counts, labels: int, steps: float, solve: float) -> float:
+    """Seconds to solve all flows, to leave seeds out of each, and to embed the graph."""
+    n_flows, entries = 1 + len(FURTHER), 2 * counts.rows
+    groups, most = groups_of(labels, large=entries > LARGE_STACK)
+    blocks = 0 if groups else -(-min(labels, most) // LANES)
+    left_out = groups * LOOSER * solve + blocks * _time_of_step(LANES - 1) * steps
+    products = PANELS * PRODUCTS * _time_of_step(LANES - 1) * (entries + counts.nodes)
+    return n_flows * (solve + left_out) + (products if fits(counts.nodes, entries) else 0.0)
+
+
+def memory_of(counts: Counts, classes: int, labels: int = 0, *, stacked: bool = False) -> int:
     """Bytes that a job takes at its peak, beyond those of the program."""
     n, rows = counts.nodes, counts.rows
     weight = 8 if counts.weighted else 0
     names = counts.name_bytes + 8 * n
     building = (8 + weight) * rows + (4 + weight) * 2 * rows + 24 * n + names
     graph = (4 + weight) * 2 * rows + 16 * n + names
-    solving = graph + memory_of_solve(n, classes, labels)
-    return max(building, solving)
+    solving = memory_of_solve(n, classes, labels)
+    if stacked:  # the temperatures of all flows, the weights of the damped graph, the embedding
+        embedding = memory_of_embedding(n) if fits(n, 2 * rows) else 0
+        graph += len(FURTHER) * 8 * classes * n + 16 * rows
+        solving = max(solving, embedding)
+    return max(building, graph + solving)
 
 
 def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int = SMALL) -> Counts:

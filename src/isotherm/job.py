@@ -48,7 +48,12 @@ class Job:
     edge_options, label_options : TextOptions
     strict, temperatures, force, spreadsheet_safe : bool
         See `isotherm.read_labels` and `isotherm.write_predictions`.
+    kind : {"auto", "stacked", "paper"}
+        Which model; see `isotherm.classifier.pick`.
     model : ModelParameters
+        Those of the paper's that a stacked one has not are left out of it.
+    balance : float
+        Of a stacked model.
     min_probability : float
         See `isotherm.DirichletClassifier.labels_at`.
     confidence : float, str or None
@@ -70,7 +75,9 @@ class Job:
     temperatures: bool = False
     force: bool = False
     spreadsheet_safe: bool = False
+    kind: Literal["auto", "stacked", "paper"] = "paper"
     model: ModelParameters = field(default_factory=ModelParameters)
+    balance: float = 0.0
     min_probability: float = 0.0
     confidence: float | str | None = None
     command: str = ""

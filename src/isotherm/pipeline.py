@@ -135,9 +135,11 @@ def label(job: Job, stages: Stages) -> Run:
                 "--min-probability out"
             )
         _warn(f"there is only one class, {only!r}: {RANKED if job.out or job.report else ALIKE}")
-    from isotherm.classifier.algorithm import HeatClassifier  # not needed so far
+    from isotherm.classifier.pick import pick_model  # not needed so far
 
-    run = fit(HeatClassifier(**job.model), inputs, stages, command=job.command)
+    n_classes = len(set(inputs.labels.values()))
+    model = pick_model(job.kind, job.model, inputs.graph, n_classes, balance=job.balance)
+    run = fit(model, inputs, stages, command=job.command)
     more = {} if job.confidence is None else {"confidence": str(job.confidence)}
     if job.min_probability:
         more["min_probability"] = str(job.min_probability)

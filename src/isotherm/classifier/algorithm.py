@@ -51,6 +51,8 @@ class HeatClassifier(Answering):
     """
 
     STATUS = STATUS  # what `codes` numbers
+    views_: list[tuple[str, float]] = []  # noqa: RUF012  # what is combined: heat alone
+    fallback_ = ""  # why heat alone is used, where more was asked for
 
     classes_: NDArray[np.generic]
     mean_temperatures_: NDArray[np.floating]

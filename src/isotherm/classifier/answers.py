@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.trust.choose import Selection
-
 
 class Answers(NamedTuple):
     """What is said of m nodes.
@@ -95,7 +93,6 @@ class Tally(NamedTuple):
 class Answering(Trusted):
     """A classifier that answers once it is fitted."""
 
-    selection_: Selection
     margins_: NDArray[np.float64]
     certified_: NDArray[np.bool_]
 
@@ -207,8 +204,12 @@ class Answering(Trusted):
             for rows in slices(len(self._codes))
         )
         left = self.left_out_
-        said = cross_fitted(left, self._decision, self._spread())
-        return covered(certainties, (said, left.labels(self._decision) == left.codes), least)
+        right = left.labels(self._decision) == left.codes
+        return covered(certainties, (self._certainty_left_out(), right), least)
+
+    def _certainty_left_out(self) -> NDArray[np.float64]:
+        """The probability of the label that each seed left out gets, learnt from other seeds."""
+        return cross_fitted(self.left_out_, self._decision, self._spread())
 
     @property
     def ranking_(self) -> Ranking:

@@ -68,6 +68,7 @@ class Sampled(DirichletEstimator):
     leak: Any
     classes_: NDArray[np.generic]
     seeds_: Seeds
+    selection_: Selection
     _decision: str
     _later: FoundLater
     _means: Means

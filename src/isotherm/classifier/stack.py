@@ -16,19 +16,21 @@ from isotherm.classifier.estimator import (
     check_is_fitted,
 )
 from isotherm.errors import ParameterError
+from isotherm.labels import UNKNOWN
 from isotherm.solvers.method import check_count
 from isotherm.stacking.combination import Combination, Softmax, lead
 from isotherm.stacking.embedding import embed, fits
 from isotherm.stacking.flows import FURTHER, PAPER, Flow, damped
-from isotherm.stacking.left_out import STACKED, StackedLeftOut, leave_out, plan
+from isotherm.stacking.left_out import STACKED, Plan, StackedLeftOut, leave_out, plan
 from isotherm.stacking.model import Stack, fit_stack
 from isotherm.stacking.surroundings import Surroundings
 from isotherm.stacking.views import Embedded, Views
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.compare import Decided, compared, decided
+from isotherm.trust.explain import WeightedFlow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,10 +41,9 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution, Warm
     from isotherm.solvers.method import Solver
     from isotherm.solvers.options import Progress
-    from isotherm.stacking.left_out import Plan
     from isotherm.trust.scoring import LeaveOneOut
 
-NUMBERS = 1 << 19  # of each view, that are worked on at once
+NUMBERS = 1 << 17  # of each view, that are worked on at once
 MANY_SEEDS = 200  # that can be judged, from which the seeds around a node are looked at
 
 
@@ -129,7 +130,7 @@ class StackedHeatClassifier(HeatClassifier):
             tell(progress)
             problem = seeds.bind(damped(graph, kind.exponent), kind.leak)
             with session.prepare(problem) as other:
-                found = solve_best_effort(other, start=start)
+                found = solve_best_effort(other, start=start, progress=progress)
                 left.append(leave_out(other, found, seeds.codes, chosen, abstain=abstain))
             T = self._with_unreached(found.temperatures, found.unreached)
             flows.append(Flow.of(kind, problem, found, T))
@@ -168,7 +169,7 @@ class StackedHeatClassifier(HeatClassifier):
     ) -> Views:
         """All views that there is room and reason for."""
         embedded = surroundings = None
-        if fits(graph):
+        if fits(graph.n_nodes, len(graph.rows.ends)):
             vectors = embed(graph, lambda: tell(progress))
             if np.isfinite(vectors).all():
                 embedded = Embedded(vectors, seeds.nodes, seeds.counts)
@@ -244,6 +245,45 @@ class StackedHeatClassifier(HeatClassifier):
                 rng = np.random.default_rng(random_state)
                 left = left.only(np.sort(rng.choice(len(left.codes), max_seeds, replace=False)))
         return self._judged(left, self.calibration_)
+
+    def _certainty_left_out(self) -> NDArray[np.float64]:
+        if self.stack_ is None:
+            return super()._certainty_left_out()
+        S = self.left_out_.scores(STACKED)  # of models that were fitted to others
+        return np.asarray(self.stack_.softmax(S)[np.arange(len(S)), S.argmax(axis=1)])
+
+    def _rough_calibration(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+        return super()._rough_calibration() if self.stack_ is None else self.stack_.softmax
+
+    def _flows(self, without: NDArray[np.intp]) -> list[WeightedFlow]:
+        if self.stack_ is None:
+            return super()._flows(without)
+        flows, session = self.stack_.views.flows, self.session()
+        weights = np.maximum(self.stack_.stack.weights[: len(flows)], 0.0)
+        weights = weights / weights.sum() if weights.any() else np.eye(len(flows))[0]
+        found = []
+        for flow, weight in zip(flows, weights.tolist(), strict=True):
+            if len(without):
+                other = session.prepare(flow.problem.without(without))
+                found.append(WeightedFlow(weight, other, solve_best_effort(other)))
+            else:
+                found.append(WeightedFlow(weight, session.prepare(flow.problem), flow.solution))
+        return found
+
+    def _code_without(self, place: NDArray[np.intp]) -> int:
+        if self.stack_ is None:
+            return super()._code_without(place)
+        chosen, views = Plan(place, np.zeros(1, dtype=np.intp), 0), self.stack_.views
+        abstain = self.unreached == "abstain"
+        left = []
+        for flow in views.flows:
+            with self.session().prepare(flow.problem) as session:
+                left.append(
+                    leave_out(session, flow.solution, self.seeds_.codes, chosen, abstain=abstain)
+                )
+        X, *_ = views.left_out(left, chosen)
+        Z = self.stack_.stack.logits(X) - self.stack_.softmax.shift
+        return int(Z[0].argmax()) if left[0].reached[0] else UNKNOWN
 
     def compare_decisions(self) -> list[Decided]:
         """What each decision makes of the paper's flow, beside the model."""

@@ -16,7 +16,7 @@ from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.compare import Decided, compared
 from isotherm.trust.expected import Expected, Labelled, expect
-from isotherm.trust.explain import Explanation, shares_of
+from isotherm.trust.explain import Explanation, WeightedFlow, mixed_shares
 from isotherm.trust.leave_one_out import leave_one_out
 from isotherm.trust.responses import Doubts
 from isotherm.trust.scoring import calibrated, judged
@@ -24,7 +24,7 @@ from isotherm.trust.stop import Advice, advise
 from isotherm.trust.suggest import Lots, Suggestion, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from numpy.typing import NDArray
 
@@ -179,42 +179,48 @@ class Trusted(Sampled):
         """
         check_is_fitted(self)
         check_count(paths, "paths", least=0)
-        session, solution, seeds = self.session(), self.solution_, self.seeds_
         (i,) = self._nodes.positions([node])
-        names = self._nodes.ids
-        code, own_code = self._codes[i], None
-        if without_own and i in seeds.nodes:
-            place, kept = np.flatnonzero(seeds.nodes == i), np.flatnonzero(seeds.nodes != i)
-            if len(kept) == 0:
+        seeds, code, own_code = self.seeds_, self._codes[i], None
+        without = np.flatnonzero(seeds.nodes == i) if without_own else np.empty(0, dtype=np.intp)
+        if len(without):
+            if len(seeds.nodes) == 1:
                 raise LabelError(
                     "there is no other seed: nothing explains the node without its own label"
                 )
-            (code,), (own_code,) = self._freed(place).labels(self._decision), seeds.codes[place]
-            session = session.prepare(self.problem_.without(place))
-            solution, seeds = solve_best_effort(session), seeds.only(kept)
-        problem = session.problem
-        if problem.is_unreached[i]:
+            code, (own_code,) = self._code_without(without), seeds.codes[without]
+            seeds = seeds.only(np.flatnonzero(seeds.nodes != i))
+        flows = self._flows(without)
+        if flows[0].session.problem.is_unreached[i]:
             raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
         label, own_label = (
             None if k is None else self.classes_[[k]].tolist()[0] for k in (code, own_code)
         )
-        if problem.is_free[i]:
-            found = shares_of(session, solution, int(i), tol=SHARES_TOL)
-            shares, paths_found, error = found.shares, found.paths(paths), found.error_bound
-        else:
-            shares, paths_found, error = (problem.seeds == i).astype(np.float64), [], 0.0
-        order = np.argsort(-shares, kind="stable")
-        order = order[shares[order] > 0]
+        found = mixed_shares(flows, int(i), paths, tol=SHARES_TOL)
+        order = np.argsort(-found.shares, kind="stable")
+        order = order[found.shares[order] > 0]
+        names, shares = self._nodes.ids, found.shares
         columns = (names[seeds.nodes[order]], self.classes_[seeds.codes[order]], shares[order])
         return Explanation(
             node,
             label,
             dict(zip(self.classes_.tolist(), (shares @ seeds.values).tolist(), strict=True)),
             list(zip(*(column.tolist() for column in columns), strict=True)),
-            [(tuple(names[list(path.nodes)].tolist()), path.share) for path in paths_found],
-            error,
+            [(tuple(names[list(path.nodes)].tolist()), path.share) for path in found.paths],
+            found.error_bound,
             own_label,
         )
+
+    def _flows(self, without: NDArray[np.intp]) -> list[WeightedFlow]:
+        """The heat that labels rest on, some seeds left out."""
+        session = self.session()
+        if len(without) == 0:
+            return [WeightedFlow(1.0, session, self.solution_)]
+        other = session.prepare(self.problem_.without(without))
+        return [WeightedFlow(1.0, other, solve_best_effort(other))]
+
+    def _code_without(self, place: NDArray[np.intp]) -> int:
+        """The class that a seed would get if it were free."""
+        return int(self._freed(place).labels(self._decision)[0])
 
     def suggest(self, k: int = 10, *, random_state: int = 0) -> list[Suggestion]:
         """Free nodes to label next: those whose labels would help most, and checks.
@@ -243,11 +249,10 @@ class Trusted(Sampled):
         n = len(self.temperatures_)
         is_known = np.zeros(n, dtype=bool)
         is_known[self.seeds_.nodes] = True
-        # Without a seed left out: what scores are worth matters less here than which are close.
-        plain = calibrate(np.empty((0, len(self.classes_))), np.empty(0, np.intp), self._spread())
+        rough = self._rough_calibration()
         doubts = Doubts(np.empty(n), np.empty(n))
         for rows in slices(n):
-            some = Doubts.of(plain(self.some_scores(rows)), is_known[rows])
+            some = Doubts.of(rough(self.some_scores(rows)), is_known[rows])
             doubts.doubt[rows], doubts.variance[rows] = some
         found = suggest(
             self.session(),
@@ -264,6 +269,10 @@ class Trusted(Sampled):
         return [
             Suggestion(node, label, doubt, one.reach, one.why) for node, label, doubt, one in told
         ]
+
+    def _rough_calibration(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+        """Scores → probabilities, where which are close matters more than what they are worth."""
+        return calibrate(np.empty((0, len(self.classes_))), np.empty(0, np.intp), self._spread())
 
     def should_stop(self, *, gain: float = 0.01, random_state: int = 0) -> Advice:
         """Whether further labels would still pay: what the last doubling of them has brought.
@@ -291,7 +300,7 @@ class Trusted(Sampled):
             self.seeds_.codes,
             self.left_out_,
             self._expected(),
-            decision=self._decision,
+            decision=self.selection_.decision,
             gain=gain,
             rng=np.random.default_rng(random_state),
             tol=max(self.tol, SUGGESTION_TOL),

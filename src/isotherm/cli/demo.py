@@ -27,7 +27,7 @@ SAMPLE = 12  # packages shown
 @command
 def demo(
     *,
-    decision: o.HowToDecide = "centered",
+    model: o.Model = "auto",
     report: o.Report = None,
     seed: o.Seed = 0,
     solver: o.SolverOptions,
@@ -40,17 +40,20 @@ def demo(
     """
     import numpy as np
 
-    from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.classifier.pick import pick_model
     from isotherm.datasets import load_dataset
+    from isotherm.labels import number_classes
     from isotherm.pipeline import write_report
 
     path, rng = report or REPORT, np.random.default_rng(seed)
-    model = HeatClassifier(decision, tol=solver.tol, solver=solver.solver, engine=solver.engine)
+    how = {"tol": solver.tol, "solver": solver.solver, "engine": solver.engine}
     with messages.stages() as stages:
         with stages.stage("reading the Debian packages"):
             debian = load_dataset("debian")
         given = rng.random(len(debian.labels)) < SHARE
-        run = _label(model, debian, given, stages)
+        n_classes = len(number_classes(debian.labels)[1])
+        classifier = pick_model(model, how, debian.graph, n_classes)
+        run = _label(classifier, debian, given, stages)
         with stages.stage(f"writing {path}"):
             write_report(run, path)
     _print_scores(run, debian.labels, given, rng)
@@ -81,6 +84,7 @@ def _print_scores(
     """Print how many packages were found, and some of them."""
     import numpy as np
 
+    from isotherm.report.model_lines import model_lines
     from isotherm.report.terminal import accuracy_line, sample_table, section_table, solution_line
 
     classifier, console = run.classifier, Console()
@@ -92,4 +96,6 @@ def _print_scores(
     console.print(sample_table(classifier, labels, shown, width=console.width))
     console.print()
     console.print(solution_line(classifier.solution_))
+    for line in model_lines(classifier):
+        console.print(line)
     console.print(accuracy_line(int((truth == found).sum()), len(truth), "packages not given"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from isotherm.cli.app import NOT_CONVERGED
 from isotherm.cli.messages import say_lines
 from isotherm.cli.parse import parse_confidence, parse_leak, parse_size
+from isotherm.errors import ParameterError
 
 if TYPE_CHECKING:
     from isotherm.cli.messages import MessageOptions
@@ -48,10 +49,12 @@ def make_job(
         edge_options=TextOptions(reading.delimiter, reading.header, *shared),
         label_options=TextOptions(reading.label_delimiter, reading.label_header, *shared),
         strict=reading.strict,
+        kind=_kind(model),
+        balance=model.balance,
         model={
-            "decision": model.decision,
-            "leak": parse_leak(model.leak),
-            "stop": model.stop,
+            "decision": model.decision or "centered",
+            "leak": parse_leak(model.leak or "0"),
+            "stop": model.stop or "tolerance",
             "unreached": model.unreached,
             "tol": solver.tol,
             "solver": solver.solver,
@@ -63,15 +66,26 @@ def make_job(
     )
 
 
+def _kind(model: ModelOptions) -> Literal["auto", "stacked", "paper"]:
+    """The model asked for; what only the paper's has asks for that one."""
+    of_paper = {"--decision": model.decision, "--leak": model.leak, "--stop": model.stop}
+    given = [name for name, value in of_paper.items() if value is not None]
+    if given and model.model == "stacked":
+        raise ParameterError(f"{given[0]} is of --model paper: the stacked model has none")
+    if model.balance and (given or model.model == "paper"):
+        raise ParameterError("--balance is of --model stacked: labels of the paper have none")
+    return "paper" if given else model.model
+
+
 def fitted(job: Job, messages: MessageOptions) -> Run:
     """Read the files of a job and label all nodes; say what was chosen by leave-one-out."""
     from isotherm.pipeline import label
-    from isotherm.report.terminal import selection_lines
+    from isotherm.report.model_lines import model_lines
 
     with messages.stages() as stages:
         run = label(job, stages)
     if not messages.quiet:
-        say_lines(selection_lines(run.classifier))
+        say_lines(model_lines(run.classifier))
     return run
 
 

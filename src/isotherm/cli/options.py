@@ -56,8 +56,12 @@ Data = Annotated[
         file_okay=False,
     ),
 ]
-HowToDecide = Annotated[
-    Decision, _model(help="How temperatures become scores; 'auto': chosen by leave-one-out.")
+Model = Annotated[
+    Literal["auto", "stacked", "paper"],
+    _model(
+        help="'stacked': several heat flows and an embedding, combined by seeds left out; 'paper': "
+        "Algorithm 1 of the paper; 'auto': stacked where there are seeds and room enough."
+    ),
 ]
 Report = Annotated[str | None, _output(metavar="FILE", help="Web page about the run, one file.")]
 Drawing = Annotated[
@@ -144,8 +148,26 @@ class ReadingOptions:
 class ModelOptions:
     """What is computed from the labels."""
 
-    decision: HowToDecide = "centered"
-    leak: Annotated[str, _model(metavar="NUMBER", help="Heat lost at each node, or 'auto'.")] = "0"
+    model: Model = "auto"
+    balance: Annotated[
+        float,
+        _model(
+            min=0.0,
+            max=1.0,
+            help="Stacked: from 0, the most probable class, to 1, as if classes were of one size.",
+        ),
+    ] = 0.0
+    decision: Annotated[
+        Decision | None,
+        _model(
+            help="Paper: how temperatures become scores, 'centered' by default; 'auto': chosen by "
+            "leave-one-out."
+        ),
+    ] = None
+    leak: Annotated[
+        str | None,
+        _model(metavar="NUMBER", help="Paper: heat lost at each node, 0 by default, or 'auto'."),
+    ] = None
     confidence: Annotated[
         str | None,
         _model(
@@ -155,8 +177,9 @@ class ModelOptions:
         ),
     ] = None
     stop: Annotated[
-        Literal["tolerance", "labels"], _model(help="'labels': stop once no label can change.")
-    ] = "tolerance"
+        Literal["tolerance", "labels"] | None,
+        _model(help="Paper: 'labels' stops once no label can change; 'tolerance' by default."),
+    ] = None
     unreached: Annotated[
         Literal["abstain", "zero"], _model(help="Nodes without a path to a seed.")
     ] = "abstain"

@@ -11,6 +11,7 @@ from rich.text import Text
 from isotherm.labels import number_classes
 from isotherm.memory import size_text
 from isotherm.printable import one_line
+from isotherm.report.model_lines import model_lines
 from isotherm.report.scores import best_of, seconds_text
 from isotherm.report.words import counted, percent, short
 
@@ -73,12 +74,11 @@ def sample_table(
 ) -> Table:
     """Some nodes with their label, the true one and what is known of it; a wrong one has a star."""
     full = width >= MEDIUM
-    table = _table(["node", "label", "truth"], ["margin"] if full else [])
-    if full:
-        table.add_column("certified")
+    table = _table(["node", "label", "truth"], ["probability"] if full else [])
+    certainty = classifier.certainty(slice(0, len(truth)))
     for i in shown:
         label, right = classifier.labels_[i], classifier.labels_[i] == truth[i]
-        cells = [f"{classifier.margins_[i]:.4f}", "yes" if classifier.certified_[i] else "no"]
+        cells = [f"{certainty[i]:.2f}"]
         table.add_row(
             _word(short(classifier.names_[i], max(12, width // 3))),
             _word(label) if right else Text(f"{one_line(str(label))} *", style="red"),
@@ -132,7 +132,7 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
             f"{counted(len(model.seeds_.nodes), 'seed')} of "
             f"{counted(len(model.classes_), 'class', 'classes')}"
         ),
-        *selection_lines(model),
+        *model_lines(model),
         *(_label_lines(run) if len(model.classes_) > 1 else [_ranking_line(model)]),
     ]
     lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-", "/dev/stdout")]
@@ -167,17 +167,6 @@ def _ranking_line(model: HeatClassifier) -> str:
         f"ranked {counted(len(found.nodes), 'node')} by temperature with leak {found.leak:g}, "
         f"every one within {found.error_bound:.1e}" + (f", {missed:,} unreached" if missed else "")
     )
-
-
-def selection_lines(model: HeatClassifier) -> list[str]:
-    """What was chosen by leave-one-out, if anything was."""
-    found = model.selection_
-    if not found.candidates:
-        return []
-    words = f"decision {found.decision}, leak {found.leak:g}"
-    if found.n_judged == 0 or np.isnan(found.candidates[0].macro_f1):
-        return [f"{words}: too few seeds to choose by"]
-    return [f"{words}: chosen of {len(found.candidates)} by leaving out {found.n_judged:,} seeds"]
 
 
 def estimate_lines(estimate: Estimate) -> list[str]:

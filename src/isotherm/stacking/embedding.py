@@ -35,16 +35,22 @@ POWER = 5  # of S that random vectors are multiplied by at first
 DEGREES = (8, 8)  # of the filters
 WALK = 5  # steps
 AROUND = 2  # steps over which rows are averaged
+PANELS = (DIMENSIONS + SPARE) // PANEL
+PRODUCTS = POWER + sum(DEGREES) + len(DEGREES) + 1 + AROUND  # of each panel
 MOST_NUMBERS = 1 << 26  # of the vectors: 256 MiB
 MOST_ENTRIES = 40_000_000  # of the adjacency matrix
 
 _found: WeakKeyDictionary[Graph, Vectors] = WeakKeyDictionary()
 
 
-def fits(graph: Graph) -> bool:
+def fits(n_nodes: int, n_entries: int) -> bool:
     """Whether a graph is small enough to be embedded in bounded time and memory."""
-    numbers = graph.n_nodes * (DIMENSIONS + SPARE)
-    return numbers <= MOST_NUMBERS and len(graph.rows.ends) <= MOST_ENTRIES
+    return n_nodes * (DIMENSIONS + SPARE) <= MOST_NUMBERS and n_entries <= MOST_ENTRIES
+
+
+def memory_of_embedding(n_nodes: int) -> int:
+    """Bytes that it takes while it is found."""
+    return 4 * 4 * (DIMENSIONS + SPARE) * n_nodes
 
 
 def embed(graph: Graph, progress: Callable[[], None] | None = None) -> Vectors:

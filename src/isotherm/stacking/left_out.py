@@ -1,14 +1,15 @@
 """Which seeds are left out, and how: one at a time where they are few, else tenths of them.
 
 Seeds left out are what the model is fitted to. One at a time is exact and costs a column for each.
-Of more seeds a tenth is left out at once, ten times over; on a large graph once, or a few seeds one
-at a time, so that all flows together cost about as much as ten fits of the paper's.
+Of more seeds a tenth is left out at once, and then another, up to 1500 in all; on a large graph one
+tenth, or a few seeds one at a time, so that all flows together cost about as much as ten fits of
+the paper's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,13 +43,13 @@ class Plan:
         Which, by their place among all seeds.
     part : int array of shape (m,)
         Seeds are judged by a model that was fitted to those of other parts.
-    way : {"alone", "parts", "together"}
-        Whether seeds are left out one at a time, those of a part at once, or all at once.
+    groups : int
+        So many groups of parts are left out, each at once; 0: each seed is left out alone.
     """
 
     places: NDArray[np.intp]
     part: NDArray[np.intp]
-    way: Literal["alone", "parts", "together"]
+    groups: int
 
     @property
     def parts(self) -> list[NDArray[np.intp]]:
@@ -58,7 +59,8 @@ class Plan:
     @property
     def at_once(self) -> list[NDArray[np.intp]]:
         """The rows that are left out, or kept from a regression, at once."""
-        return [np.arange(len(self.places))] if self.way == "together" else self.parts
+        group = self.part % (self.groups or PARTS)
+        return [np.flatnonzero(group == one) for one in np.unique(group)]
 
 
 def plan(codes: NDArray[np.intp], n_classes: int, n_entries: int = 0) -> Plan | None:
@@ -78,34 +80,35 @@ def plan(codes: NDArray[np.intp], n_classes: int, n_entries: int = 0) -> Plan | 
     Examples
     --------
     >>> found = plan(np.repeat([0, 1], 200), 2)
-    >>> len(found.places), found.way, [len(part) for part in found.parts]
-    (400, 'parts', [40, 40, 40, 40, 40, 40, 40, 40, 40, 40])
+    >>> len(found.places), [len(rows) for rows in found.at_once]
+    (400, [40, 40, 40, 40, 40, 40, 40, 40, 40, 40])
     >>> found = plan(np.repeat([0, 1], 2000), 2, 10_000_000)
-    >>> len(found.places), found.way
-    (400, 'together')
+    >>> len(found.places), found.groups
+    (400, 1)
     >>> plan(np.repeat([0, 1], 4), 2) is None
     True
     """
     findable = np.flatnonzero(np.bincount(codes, minlength=n_classes)[codes] > 1)
     if len(findable) < FEWEST:
         return None
-    way, most = _way(len(codes), large=n_entries > LARGE)
+    groups, most = groups_of(len(codes), large=n_entries > LARGE)
     rng = np.random.default_rng(0)
     if len(findable) > most:
         findable = np.sort(rng.choice(findable, most, replace=False))
     by_class = np.lexsort((rng.random(len(findable)), codes[findable]))
     part = np.empty(len(findable), dtype=np.intp)
     part[by_class] = np.arange(len(findable)) % PARTS
-    return Plan(findable, part, way)
+    return Plan(findable, part, groups)
 
 
-def _way(n_seeds: int, *, large: bool) -> tuple[Literal["alone", "parts", "together"], int]:
-    """How to leave seeds out, and how many of them at the most."""
-    if large and n_seeds >= PARTS * FEWEST_TOGETHER:
-        return "together", min(n_seeds // PARTS, MOST_ROWS)
+def groups_of(n_seeds: int, *, large: bool) -> tuple[int, int]:
+    """How many groups of seeds are left out, and how many seeds at the most; see `Plan`."""
+    tenth = n_seeds // PARTS
+    if large and tenth >= FEWEST_TOGETHER:
+        return 1, min(tenth, MOST_ROWS)
     if large or n_seeds <= MOST_ALONE:
-        return "alone", MOST_ALONE_LARGE if large else MOST_ALONE
-    return "parts", MOST_ROWS
+        return 0, MOST_ALONE_LARGE if large else MOST_ALONE
+    return min(-(-MOST_ROWS // tenth), PARTS), MOST_ROWS
 
 
 def leave_out(
@@ -131,7 +134,7 @@ def leave_out(
     """
     places = chosen.places
     tol = max(session.options.tol, TOL)
-    if chosen.way == "alone":
+    if chosen.groups == 0:
         return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=places)
     loose = max(tol, TOGETHER_TOL)
     found = [
@@ -152,7 +155,7 @@ def bounds_left_out(left: LeftOut) -> tuple[NDArray[np.float64], NDArray[np.floa
     means, mean_off = left.means.all, left.mean_errors.all
     low = log_ratios(np.maximum(T - off, 0.0), means + mean_off)
     high = log_ratios(np.minimum(T + off, 1.0), np.maximum(means - mean_off, 0.0))
-    return np.nan_to_num(low, nan=-np.inf, posinf=np.inf), np.nan_to_num(high, nan=np.inf)
+    return np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
 
 
 @dataclass(frozen=True, eq=False)

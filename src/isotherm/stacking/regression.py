@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RIDGE = 1 / 16  # for rows of unit length
 RIDGE_OF_OFFSETS = 0.01
-ENOUGH = 1e-5  # relative change that ends the search
+ENOUGH, ENOUGH_FROM_CLOSE = 1e-5, 1e-4  # relative change that ends the search
 MOST_ROWS = 3000  # that it is fitted to
 
 
@@ -73,7 +73,8 @@ def regress(
         return float((ridge * W * W).sum() / 2 - (Y * log_P).sum()), gradient.ravel()
 
     W = np.zeros((p + 1, K)) if start is None else np.vstack([start.weights, start.offsets])
-    W = minimum(loss, W.ravel(), enough=ENOUGH).reshape(p + 1, K)
+    enough = ENOUGH if start is None else ENOUGH_FROM_CLOSE
+    W = minimum(loss, W.ravel(), enough=enough).reshape(p + 1, K)
     return Regression(W[:p], W[p])
 
 

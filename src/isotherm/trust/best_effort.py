@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from isotherm.engines.engine import Session
     from isotherm.solvers import Solution, Warm
+    from isotherm.solvers.options import Progress
 
 
 def solve_best_effort(
@@ -19,17 +20,18 @@ def solve_best_effort(
     *,
     tol: float | None = None,
     start: Warm | None = None,
+    progress: Progress | None = None,
 ) -> Solution:
     """Solve; where the tolerance cannot be met, by any solver or as nearly as it goes.
 
     Parameters
     ----------
-    session, values, tol, start
+    session, values, tol, start, progress
         See `isotherm.engines.engine.Session.solve`.
     """
-    best = session.solve(values, tol=tol, start=start)
+    best = session.solve(values, tol=tol, start=start, progress=progress)
     if best.converged or session.options.solver == "auto":
         return best
     with session.prepare(session.problem, replace(session.options, solver="auto")) as other:
-        found = other.solve(values, tol=tol, start=start)
+        found = other.solve(values, tol=tol, start=start, progress=progress)
     return min(best, found, key=lambda solution: solution.certificate.bound)

@@ -25,7 +25,7 @@ from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.best_effort import solve_best_effort
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -149,6 +149,69 @@ class Shares:
                     before[j] = i
                     heapq.heappush(waiting, (-left, j))
         return None
+
+
+class WeightedFlow(NamedTuple):
+    """A heat flow, and how much of a label rests on it.
+
+    Attributes
+    ----------
+    weight : float
+        Those of all flows sum to 1.
+    session : Session
+    solution : Solution
+        What it has solved.
+    """
+
+    weight: float
+    session: Session
+    solution: Solution
+
+
+class MixedShares(NamedTuple):
+    """Where the temperatures of a node come from, in one flow or in several.
+
+    Attributes
+    ----------
+    shares : array of shape (s,)
+        Of each seed: the mean over the flows.
+    paths : list of Path
+        Of the flow that counts most.
+    error_bound : float
+        No share is farther off than this; proven.
+    """
+
+    shares: NDArray[np.float64]
+    paths: list[Path]
+    error_bound: float
+
+
+def mixed_shares(
+    flows: Sequence[WeightedFlow], node: int, paths: int, *, tol: float
+) -> MixedShares:
+    """The shares of all seeds in a node that heat reaches, and paths to them.
+
+    Parameters
+    ----------
+    flows : sequence of WeightedFlow
+        With the same seeds.
+    node : int
+        Its position.
+    paths : int
+        How many.
+    tol : float
+        Of the solves.
+    """
+    problem = flows[0].session.problem
+    if not problem.is_free[node]:
+        return MixedShares((problem.seeds == node).astype(np.float64), [], 0.0)
+    found = [shares_of(session, solution, node, tol=tol) for _, session, solution in flows]
+    weights = np.array([flow.weight for flow in flows])
+    return MixedShares(
+        weights @ np.array([one.shares for one in found]),
+        found[int(weights.argmax())].paths(paths),
+        float(weights @ [one.error_bound for one in found]),
+    )
 
 
 def _tie_of(node: int) -> int:

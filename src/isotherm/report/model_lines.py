@@ -1,0 +1,45 @@
+"""Which model was used, and how it fares beside the paper's: lines for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.trust.scoring import Interval
+
+
+def model_lines(model: HeatClassifier) -> list[str]:
+    """The model and what chose it, if there was a choice."""
+    if model.views_:
+        return _stacked_lines(model)
+    if model.fallback_:
+        return [f"model paper, since {model.fallback_}"]
+    found = model.selection_
+    if not found.candidates:
+        return []
+    words = f"decision {found.decision}, leak {found.leak:g}"
+    if found.n_judged == 0 or np.isnan(found.candidates[0].macro_f1):
+        return [f"{words}: too few seeds to choose by"]
+    return [f"{words}: chosen of {len(found.candidates)} by leaving out {found.n_judged:,} seeds"]
+
+
+def _stacked_lines(model: HeatClassifier) -> list[str]:
+    ours, *others = model.compare_decisions()
+    paper = next(one for one in others if one.decision == "centered")
+    left = len(model.left_out_.codes)
+    line = (
+        f"model stacked, by leaving out {left:,} seeds: {_scores(ours.accuracy, ours.macro_f1)}; "
+        f"the paper's: {_scores(paper.accuracy, paper.macro_f1)}"
+    )
+    balance = getattr(model, "balance", 0.0)
+    return [
+        line,
+        *([f"labels are balanced towards rare classes by {balance:g}"] if balance else []),
+    ]
+
+
+def _scores(accuracy: Interval, macro_f1: Interval) -> str:
+    return f"accuracy {accuracy.value:.3f}, macro-F1 {macro_f1.value:.3f}"
