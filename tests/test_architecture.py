@@ -43,6 +43,7 @@ ORDER = [
     "estimate",
     "report",
     "pipeline",
+    "fit_files",
     "reproduce",
     "cli",
 ]

@@ -7,11 +7,11 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
-from isotherm.classifier.export import RANKED, RankedRows
+from isotherm.classifier.export import RANKED, RankedRows, as_text
 from isotherm.errors import FileError, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.printable import printable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.classifier.estimator import DirichletEstimator
 
     Progress = Callable[[int, int], None]
 
@@ -35,7 +36,7 @@ STANDARD_OUTPUT = ("-", "/dev/stdout")
 
 
 def write_predictions(
-    classifier: HeatClassifier,
+    model: DirichletEstimator,
     path: str | os.PathLike[str],
     *,
     temperatures: bool = False,
@@ -56,9 +57,14 @@ def write_predictions(
     ``ranked`` or ``unreached``), as in `ranking_`: seeds first, then nodes by their rank, then
     those that no heat reaches, without a score.
 
+    Of a `DirichletRegressor` they are ``node``, ``value``, ``error`` (which it is proven not to
+    exceed), ``status`` and ``certified``, numbers with all their digits. Of a
+    `MultiLabelDirichletClassifier` they are ``node``, ``labels`` and their ``probabilities``, with
+    semicolons between them, ``status`` and ``certified``.
+
     Parameters
     ----------
-    classifier : DirichletClassifier
+    model : DirichletClassifier, or another estimator
         Fitted.
     path : str or Path
         By its ending CSV, TSV, Parquet or JSON lines (``.jsonl``); text may be packed (``.gz``).
@@ -92,7 +98,14 @@ def write_predictions(
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
     least = check_probability(min_probability)
-    if len(classifier.classes_) > 1:
+    classifier = cast("HeatClassifier", model)
+    if not hasattr(model, "STATUS"):
+        if least > 0 or temperatures:
+            raise ParameterError(
+                "a least probability and temperatures are of models with one label per node"
+            )
+        rows = _exported(model, progress)
+    elif len(classifier.classes_) > 1:
         rows = _batches(classifier, least, temperatures=temperatures, progress=progress)
     elif least > 0:
         raise ParameterError("with one class there is no probability: leave min_probability out")
@@ -186,6 +199,21 @@ def _batches(
         yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if progress is not None:
             progress(rows.stop, n)
+
+
+def _exported(model: DirichletEstimator, progress: Progress | None) -> Iterator[pa.RecordBatch]:
+    """Rows as `to_frame` has them, some at a time; several things in a cell as one text."""
+    import pyarrow as pa
+
+    found = model.columns()
+    columns = {name: pa.array([as_text(cell) for cell in cells]) for name, cells in found.items()}
+    columns["node"] = model.node_texts()
+    n = len(columns["node"])
+    for first in range(0, n, ROWS):
+        parts = [column.slice(first, ROWS) for column in columns.values()]
+        yield pa.RecordBatch.from_arrays(parts, names=list(columns))
+        if progress is not None:
+            progress(min(first + ROWS, n), n)
 
 
 def _ranked(classifier: HeatClassifier, progress: Progress | None) -> Iterator[pa.RecordBatch]:

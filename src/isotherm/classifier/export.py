@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from isotherm.trust.rank import Ranking
 
 SEPARATOR = ";"  # between the labels of a node, where these are one text
+DIGITS = 4  # of probabilities in such a text
 RANKED = ("seed", "ranked", "unreached")
 
 
@@ -76,7 +77,7 @@ class Exporting:
         columns = self.columns()
         graph = _library("networkx", "to_networkx").Graph()
         for node, *cells in zip(columns.pop("node"), *columns.values(), strict=True):
-            known = zip(columns, map(_attribute, cells), strict=True)
+            known = zip(columns, map(as_text, cells), strict=True)
             graph.add_node(node, **{name: cell for name, cell in known if cell is not None})
         rows, names = self.problem_.graph.rows, self.problem_.graph.names.tolist()
         source = np.repeat(np.arange(rows.n_nodes), np.diff(rows.start))
@@ -120,10 +121,17 @@ class RankedRows(NamedTuple):
         return cls(np.concatenate(groups), status, scores, ranks)
 
 
-def _attribute(cell: Any) -> Any:
-    """What networkx can write to a file; None for what is not there."""
-    if isinstance(cell, tuple | frozenset):
-        return SEPARATOR.join(map(str, cell))
+def as_text(cell: Any) -> Any:
+    """A cell that a file can hold: several things as one text; None for what is not there.
+
+    Examples
+    --------
+    >>> as_text(("red", "round")), as_text((0.25, 1.0)), as_text(0.5), as_text(float("nan"))
+    ('red;round', '0.25;1.0', 0.5, None)
+    """
+    if isinstance(cell, tuple):
+        rounded = (round(one, DIGITS) if isinstance(one, float) else one for one in cell)
+        return SEPARATOR.join(map(str, rounded))
     return None if cell != cell else cell  # NaN
 
 
