@@ -97,7 +97,7 @@ def test_verbose_says_what_was_done(here):
             ["classify", "edges.csv", "labels.csv", "-o", "-", "--label-separator", ";"],
             2, "--multi",
         ),
-        (["classify", "edges.csv", "labels.csv", "-o", "-", "--multi", "--leak", "auto"], 2, "leak"),
+        (["classify", "edges.csv", "labels.csv", "-o", "-", "--multi", "--leak", "auto"], 2, "lea"),
         *(
             (["classify", "edges.csv", "labels.csv", "-o", "-", "--multi", *one], 2, one[0])
             for one in (
