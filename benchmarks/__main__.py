@@ -15,6 +15,7 @@ CLAIMS = [
     "two_classes_cost_less",
     "beside_label_propagation",
     "same_answer_sooner",
+    "networkx_gets_faster",
     "cost_grows_linearly",
     "product_near_the_limit",
     "factor_beats_plain_steps",

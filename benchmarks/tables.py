@@ -46,6 +46,18 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "theirs": lambda row: f"{row['sweeps_accuracy']:.3f}",
         },
     ),
+    "networkx_gets_faster": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"].replace("_", " "),
+            "function": lambda row: f"`{row['function']}`",
+            "edges": lambda row: f"{row['edges']:,}",
+            "NetworkX": lambda row: f"{row['networkx_s']:.3f} s",
+            "with isotherm": lambda row: f"{row['ours_s']:.3f} s",
+            "ratio": lambda row: f"**{row['ratio']:.1f}**",
+            "labels that differ": lambda row: f"{row['differ']:.1%}",
+        },
+    ),
     "two_classes_cost_less": (
         bool,  # all
         {

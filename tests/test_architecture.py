@@ -31,6 +31,7 @@ ORDER = [
     "solvers",
     "engines",
     "equilibrium",
+    "networkx_backend",
     "decision",
     "trust",
     "stacking",
@@ -43,6 +44,7 @@ ORDER = [
     "estimate",
     "report",
     "pipeline",
+    "fit_files",
     "reproduce",
     "cli",
 ]

@@ -23,10 +23,10 @@ from isotherm.cli.options import (
     TableOptions,
 )
 
-READ = {"classify", "estimate", "evaluate", "explain", "suggest", "suspects"}
+READ = {"classify", "estimate", "evaluate", "explain", "regress", "suggest", "suspects"}
 SOLVE = READ | {"demo"}  # `reproduce` solves as the paper says
 # Compares all models on seeds of its own, so that there is none to choose.
-FIT = READ - {"evaluate"}
+FIT = READ - {"evaluate", "regress"}
 
 
 def commands(group=app, prefix=""):
@@ -203,6 +203,7 @@ ARGUMENTS = {
     "classify": ["-o", "-"],
     "evaluate": ["--seeds", "50%", "--repeats", "2"],
     "explain": ["3"],
+    "regress": ["-o", "-"],
     "suggest": [],
     "suspects": [],
 }
@@ -225,7 +226,7 @@ def test_two_files_cannot_both_be_standard_input(here):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", sorted(READ - {"estimate"}))
+@pytest.mark.parametrize("command", sorted(READ - {"estimate", "regress"}))
 def test_what_could_not_be_proven_has_an_exit_code_of_its_own(here, command):
     arguments = ["edges.txt", "labels.txt", *ARGUMENTS[command], *OF_THESE_FILES]
     result = here(command, *arguments, "--tol", "1e-15", "--solver", "sweeps", "--engine", "scipy")

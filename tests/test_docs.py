@@ -104,5 +104,16 @@ def test_the_page_of_commands_is_made_from_them():
     assert checked.returncode == 0, "run python scripts/cli_page.py"
 
 
+def test_the_citation_is_of_this_version_and_of_the_paper():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {isotherm.__version__}\n" in text
+    title = "A Consistent Diffusion-Based Algorithm for Semi-Supervised Graph Learning"
+    assert f"title: {title}\n" in text
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert title in readme
+    for identifier in re.findall(r"arXiv:[\d.]+", text):
+        assert identifier in readme
+
+
 def test_the_changelog_knows_this_version():
     assert f"## {isotherm.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

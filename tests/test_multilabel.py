@@ -238,10 +238,10 @@ def test_labels_come_back_as_they_were_given():
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        ({0: "red"}, LabelError, "node 0 are 'red': give a collection"),
-        (["red", None, None, None], LabelError, "give a collection"),
-        ([0, 1, -1, -1], LabelError, "node 0 are 0: give a collection"),
-        ({0: {"x": 0.5}}, LabelError, "give a collection"),
+        ({0: "red"}, LabelError, "node 0 has 'red', and not a collection"),
+        (["red", None, None, None], LabelError, "not a collection"),
+        ([0, 1, -1, -1], LabelError, "node 0 has 0, and not a collection"),
+        ({0: {"x": 0.5}}, LabelError, "not a collection"),
         ({}, LabelError, "no seed"),
         ({0: None, 1: np.nan}, LabelError, "no seed"),
         ([None] * 4, LabelError, "no seed"),

@@ -48,7 +48,7 @@ def test_unreached_nodes_are_nan_or_zero():
 def test_new_nodes_take_the_mean_of_their_neighbours():
     r = DirichletRegressor().fit(nx.path_graph(3), [-1, None, 1])
     assert r.predict([[1, 0, 3], [0, 1, 0]]).tolist() == [0.5, 0.0]
-    with pytest.raises(GraphError, match="3 fitted nodes"):
+    with pytest.raises(GraphError, match="expecting 3 features"):
         r.predict([[1, 2]])
 
 

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="figures need isotherm[paper]")
 
 from html_page import Page
-from isotherm import BlockModel, FileError, ParameterError
+from isotherm import BlockModel, DatasetError, FileError, ParameterError
 from isotherm.decision import DECISIONS
 from isotherm.experiments import consistency_map, growth
 from isotherm.experiments.paper import TABLE1
@@ -119,6 +119,44 @@ def test_parts_made_one_by_one_end_up_on_one_page(tmp_path):
     index = Reproduction(out, repeats=1).make("figure2")
     titles = list(Page(index.read_text(encoding="utf-8")).sections)
     assert [title[:8] for title in titles] == ["Figure 1", "Figure 2"]
+
+
+@pytest.mark.usefixtures("small", "no_network")
+def test_the_page_opens_with_the_table_that_is_printed(tmp_path, data):
+    index = Reproduction(tmp_path / "out", data, repeats=2).make("figure1", "table1", "table2")
+    shown = Page(index.read_text(encoding="utf-8"))
+    assert next(iter(shown.sections)) == "Table 2: real graphs"
+    titles = [caption.text for caption in shown.root.iterfind(".//figcaption")]
+    assert titles[:4] == [
+        *(f"Table 2, {share} of seeds" for share in ("5%", "10%", "20%")),
+        "Table 2, 1% of seeds (in the source of the paper only)",
+    ]
+
+
+@pytest.mark.usefixtures("no_network")
+def test_tables_without_data_fail_and_say_so(tmp_path):
+    (tmp_path / "none").mkdir()
+    made = Reproduction(tmp_path / "out", tmp_path / "none", repeats=1)
+    with pytest.raises(DatasetError, match=r"table1 and table2 cannot be made: none.*--data"):
+        made.make("table1", "table2")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(DatasetError, match=r"table2 cannot be made.*The other parts are in .*html"):
+        made.make("figure1", "table2")
+    page = Page((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
+    assert [title[:8] for title in page.sections] == ["Figure 1"]
+
+
+def test_no_warning_is_shown_with_a_line_of_code(tmp_path):
+    command = [sys.executable, "-W", "always", "-m", "isotherm"]
+    for part in ("figure1", "consistency"):
+        run = subprocess.run(
+            [*command, "reproduce", part, "--folder", str(tmp_path / part)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ".py:" not in run.stderr
+        assert "few labels" not in run.stderr
 
 
 def test_an_unknown_part_is_refused(tmp_path):

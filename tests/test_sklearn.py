@@ -1,17 +1,27 @@
 """The estimators keep scikit-learn's contract."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 from sklearn.pipeline import make_pipeline
 
-from isotherm import ConjugateGradient, DirichletClassifier, DirichletRegressor, Graph
+from isotherm import (
+    ConjugateGradient,
+    DirichletClassifier,
+    DirichletRegressor,
+    Graph,
+    IsothermWarning,
+    LabelError,
+)
 from isotherm.decision import DECISIONS
 
 ESTIMATORS = [DirichletClassifier(), DirichletRegressor()]
@@ -88,7 +98,40 @@ def test_grid_search_with_unknown_labels_scores_the_known_ones(rng):
     X, y = make_blobs(150, centers=3, cluster_std=0.8, random_state=0)
     labels = np.where(rng.random(150) < 0.4, y, -1)
     search = GridSearchCV(DirichletClassifier(), {"decision": ["plain", "centered"]}, cv=3)
-    assert search.fit(kneighbors_graph(X, 8), labels).best_score_ > 0.9
+    with pytest.warns(IsothermWarning, match="leave_one_out"):
+        search.fit(kneighbors_graph(X, 8), labels)
+    assert search.best_score_ > 0.9
+
+
+def test_cross_validation_with_unknown_labels_is_warned_of_at_the_line_that_asks_for_it(rng):
+    X, y = make_blobs(90, centers=3, cluster_std=0.8, random_state=0)
+    A, labels = kneighbors_graph(X, 8), np.where(rng.random(90) < 0.5, y, -1)
+    with pytest.warns(IsothermWarning, match="counts unknown labels as a class") as said:
+        cross_val_score(DirichletClassifier(), A, labels, cv=3, scoring="f1_macro")
+    assert {Path(one.filename).name for one in said} == {"test_sklearn.py"}
+
+
+def test_cross_validation_with_all_labels_known_is_not_warned_of():
+    X, y = make_blobs(90, centers=3, cluster_std=0.8, random_state=0)
+    assert cross_val_score(DirichletClassifier(), kneighbors_graph(X, 8), y, cv=3).min() > 0.8
+
+
+def test_leave_one_out_is_right_where_cross_validation_misleads(rng):
+    truth = rng.integers(0, 5, 1000)
+    ends = rng.integers(0, 1000, (2, 5000))
+    kept = (truth[ends[0]] == truth[ends[1]]) | (rng.random(5000) < 0.15)
+    graph = Graph.from_edges(*ends[:, kept], nodes=range(1000))
+    labels = np.where(rng.random(1000) < 0.1, truth, -1)
+    model = DirichletClassifier().fit(graph, labels)
+    free = model.status_ == "predicted"
+    right = np.mean(model.labels_[free] == truth[free])
+    accuracy = model.leave_one_out().accuracy
+    assert accuracy.low <= right <= accuracy.high
+    with pytest.warns(IsothermWarning):
+        scores = cross_val_score(
+            DirichletClassifier(), graph.adjacency, labels, cv=5, scoring="f1_macro"
+        )
+    assert np.mean(scores) < right / 2
 
 
 def test_grid_search_on_a_graph_cuts_rows_and_columns():
@@ -115,3 +158,27 @@ def test_a_graph_survives_pickling():
     again = pickle.loads(pickle.dumps(graph))  # noqa: S301  # our own bytes
     assert again.names.tolist() == graph.names.tolist()
     assert (again.adjacency != graph.adjacency).nnz == 0
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_new_nodes_may_be_rows_of_any_sparse_matrix(estimator):
+    fitted = clone(estimator).fit(Graph.from_edges("abc", "bcd"), {"a": 0, "d": 1})
+    rows = sparse.csr_array(np.array([[0.0, 1.0, 2.0, 0.0]]))
+    expected = fitted.predict(rows.toarray())
+    for form in ("dok", "lil", "coo", "csc", "bsr", "dia"):
+        assert np.array_equal(fitted.predict(rows.asformat(form)), expected)
+
+
+def test_a_classifier_refuses_measurements_and_names_the_regressor():
+    path = Graph.from_edges("abc", "bcd")
+    with pytest.raises(LabelError, match=r"continuous, such as 0\.5: .*DirichletRegressor"):
+        DirichletClassifier().fit(path, {"a": 0.5, "d": 1.0})
+    assert DirichletClassifier().fit(path, {"a": 0.0, "d": 1.0}).classes_.tolist() == [0.0, 1.0]
+
+
+def test_a_column_of_labels_is_one_label_per_node(moons, rng):
+    X, y = moons
+    A, labels = kneighbors_graph(X, 8), few(y, rng)
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        found = DirichletClassifier().fit_predict(A, labels[:, np.newaxis])
+    assert np.array_equal(found, DirichletClassifier().fit_predict(A, labels))

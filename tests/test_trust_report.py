@@ -179,7 +179,7 @@ def sampled(run, make, count):
     model = run.classifier
     some = np.arange(1, 2 * count, 2)
     given = (model.session(), model.solution_, model.seeds_.codes)
-    model._sample = make(*given, some=some, tol=1e-6)
+    model._later.sample = make(*given, some=some, tol=1e-6)
     return run
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from isotherm.errors import IsothermError as IsothermError
     from isotherm.errors import IsothermWarning as IsothermWarning
     from isotherm.errors import LabelError as LabelError
+    from isotherm.errors import MissingLibrary as MissingLibrary
     from isotherm.errors import NotEnoughMemory as NotEnoughMemory
     from isotherm.errors import ParameterError as ParameterError
     from isotherm.errors import SessionError as SessionError
@@ -71,6 +72,7 @@ _HOME = {
     "IsothermWarning": "errors",
     "LabelError": "errors",
     "LeaveOneOut": "trust.scoring",
+    "MissingLibrary": "errors",
     "MultiLabelDirichletClassifier": "classifier.multilabel",
     "NativeEngine": "engines.native",
     "NotConverged": "solvers",

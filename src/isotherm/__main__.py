@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING
 
@@ -60,11 +61,13 @@ def _loaded() -> Callable[[], int]:
     try:
         from isotherm.cli import run
         from isotherm.cli.signals import catch_signals, exit_code
+        from isotherm.printable import format_warning
     except (ImportError, MemoryError, OSError) as error:
         said = [line for line in str(error).splitlines() if line.strip()]  # NumPy says a page
         why = said[-1] if said else "not enough memory"
         raise SystemError(f"isotherm cannot be loaded: {why}") from None
     catch_signals()
+    warnings.formatwarning = format_warning  # of commands that do not collect them
 
     def run_to_the_end() -> int:
         code = run()

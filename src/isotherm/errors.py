@@ -16,6 +16,10 @@ class GraphError(IsothermError, ValueError):
     """The input is not a graph: wrong shape, wrong weights, wrong node ids."""
 
 
+class WeightTypeError(GraphError, TypeError):
+    """A weight is something else than a number."""
+
+
 class FileError(IsothermError, OSError):
     """A file cannot be read or written: missing, cut off, not in a format that is known."""
 
@@ -39,6 +43,10 @@ class ParameterError(IsothermError, ValueError):
 
 class NotEnoughMemory(IsothermError, MemoryError):
     """The work would take more memory than is free; it was not begun."""
+
+
+class MissingLibrary(IsothermError, ImportError):
+    """What was asked for needs a library that is not installed."""
 
 
 class DatasetError(IsothermError, OSError):

@@ -93,6 +93,11 @@ class Job:
     command: str = ""
 
     @property
+    def is_hashed(self) -> bool:
+        """Whether what is read is hashed on the way, for a page or a summary."""
+        return self.report is not None or self.summary is not None
+
+    @property
     def out_is_page(self) -> bool:
         """Whether `out` is a web page, which only a list can be."""
         name = (self.out or "").lower()

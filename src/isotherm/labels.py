@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
 
 UNKNOWN = -1
+
+
+class ByNode(NamedTuple):
+    """Labels by node; a node may come several times."""
+
+    nodes: NDArray[np.generic]
+    labels: NDArray[np.generic]
 
 
 def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
@@ -78,6 +86,12 @@ def locate(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.gene
 
 def _one_per_node(labels: Any, graph: Graph) -> NDArray[np.generic]:
     """What a plain array says of the nodes, in their order."""
+    if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # slow to load, and seldom needed
+
+        said = "A column-vector y was passed when a 1d array was expected: pass y.ravel()"
+        warnings.warn(said, DataConversionWarning, stacklevel=2)
+        labels = labels[:, 0]
     try:
         given = as_column(labels, "labels")
     except GraphError as error:
@@ -96,6 +110,8 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[np.generic], NDArray[
     A Series names nodes by its index. On a graph without names (a matrix) scikit-learn's habit
     is by position; where a Series of full length could mean both, that is an error.
     """
+    if isinstance(labels, ByNode):
+        return labels
     if isinstance(labels, Mapping):
         return as_column(list(labels), "nodes"), as_column(list(labels.values()), "labels")
     if not hasattr(labels, "iloc") or not hasattr(labels, "index"):

@@ -163,30 +163,44 @@ def label(job: Job, stages: Stages) -> Run:
 
 def read(job: Job, stages: Stages) -> Inputs:
     """Read the files of a job; see `do`. Those that a report tells of are hashed on the way."""
-    hashed = job.report is not None or job.summary is not None
-    with stages.stage(f"reading {job.edges}") as show:
-        graph, edges = load_graph(
-            job.edges,
-            job.edge_columns,
-            job.edge_options,
-            progress=show,
-            building=lambda: stages.say("building the graph"),
-            hashed=hashed,
-        )
+    graph, edges = read_edges(job, stages)
     columns, confidence = job.label_columns, job.confidence
     if isinstance(confidence, str):
         columns = columns | {"weight": confidence}
     with stages.stage(f"reading {job.labels}"):
         labels, labels_read = load_labels(
-            job.labels, graph, columns, job.label_options, strict=job.strict, hashed=hashed
+            job.labels,
+            graph,
+            columns,
+            job.label_options,
+            strict=job.strict,
+            hashed=job.is_hashed,
         )
-    if logger.isEnabledFor(logging.INFO):  # edges are counted only where somebody asks
-        logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
-        logger.info("read %d labels from %s", len(labels), labels_read.name)
-    for sentence in (*edges.remarks(), *labels_read.remarks()):
-        _warn(sentence)
+    tell_of_files(graph, edges, labels_read)
     by_node = labels_read.weights if isinstance(confidence, str) else confidence
     return Inputs(graph, labels, by_node, edges, labels_read)
+
+
+def read_edges(job: Job, stages: Stages) -> tuple[Graph, ReadReport]:
+    """Read the graph of a job; see `do`."""
+    with stages.stage(f"reading {job.edges}") as show:
+        return load_graph(
+            job.edges,
+            job.edge_columns,
+            job.edge_options,
+            progress=show,
+            building=lambda: stages.say("building the graph"),
+            hashed=job.is_hashed,
+        )
+
+
+def tell_of_files(graph: Graph, edges: ReadReport, labels: ReadReport) -> None:
+    """Log what was read, and warn of what a user should know of it."""
+    if logger.isEnabledFor(logging.INFO):  # edges are counted only where somebody asks
+        logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
+        logger.info("read %d labels from %s", labels.n_rows, labels.name)
+    for sentence in (*edges.remarks(), *labels.remarks()):
+        _warn(sentence)
 
 
 def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: str = "") -> Run:

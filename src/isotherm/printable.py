@@ -37,6 +37,17 @@ def one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n")
 
 
+def format_warning(message: Warning | str, *_: object, **__: object) -> str:
+    r"""A warning as the command line shows it: what is said, and not which line of code says it.
+
+    Examples
+    --------
+    >>> format_warning("few labels", UserWarning, "library.py", 12)
+    'warning: few labels\n'
+    """
+    return f"warning: {printable(str(message))}\n"
+
+
 def _written_out(found: re.Match[str]) -> str:
     character = found[0]
     if character in _JOINERS:

@@ -7,11 +7,11 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
-from isotherm.classifier.estimator import NO_HEAT, SEED
+from isotherm.classifier.export import RANKED, RankedRows, as_text
 from isotherm.errors import FileError, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.printable import printable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.classifier.estimator import DirichletEstimator
     from isotherm.listing import Listed
 
     Progress = Callable[[int, int], None]
@@ -36,7 +37,7 @@ STANDARD_OUTPUT = ("-", "/dev/stdout")
 
 
 def write_predictions(
-    classifier: HeatClassifier,
+    model: DirichletEstimator,
     path: str | os.PathLike[str],
     *,
     temperatures: bool = False,
@@ -57,9 +58,14 @@ def write_predictions(
     ``ranked`` or ``unreached``), as in `ranking_`: seeds first, then nodes by their rank, then
     those that no heat reaches, without a score.
 
+    Of a `DirichletRegressor` they are ``node``, ``value``, ``error`` (which it is proven not to
+    exceed), ``status`` and ``certified``, numbers with all their digits. Of a
+    `MultiLabelDirichletClassifier` they are ``node``, ``labels`` and their ``probabilities``, with
+    semicolons between them, ``status`` and ``certified``.
+
     Parameters
     ----------
-    classifier : DirichletClassifier
+    model : DirichletClassifier, or another estimator
         Fitted.
     path : str or Path
         By its ending CSV, TSV, Parquet or JSON lines (``.jsonl``); text may be packed (``.gz``).
@@ -93,7 +99,14 @@ def write_predictions(
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
     least = check_probability(min_probability)
-    if len(classifier.classes_) > 1:
+    classifier = cast("HeatClassifier", model)
+    if not hasattr(model, "STATUS"):
+        if least > 0 or temperatures:
+            raise ParameterError(
+                "a least probability and temperatures are of models with one label per node"
+            )
+        rows = _exported(model, progress)
+    elif len(classifier.classes_) > 1:
         rows = _batches(classifier, least, temperatures=temperatures, progress=progress)
     elif least > 0:
         raise ParameterError("with one class there is no probability: leave min_probability out")
@@ -250,18 +263,29 @@ def _batches(
             progress(rows.stop, n)
 
 
+def _exported(model: DirichletEstimator, progress: Progress | None) -> Iterator[pa.RecordBatch]:
+    """Rows as `to_frame` has them, some at a time; several things in a cell as one text."""
+    import pyarrow as pa
+
+    found = model.columns()
+    columns = {name: pa.array([as_text(cell) for cell in cells]) for name, cells in found.items()}
+    columns["node"] = model.node_texts()
+    n = len(columns["node"])
+    for first in range(0, n, ROWS):
+        parts = [column.slice(first, ROWS) for column in columns.values()]
+        yield pa.RecordBatch.from_arrays(parts, names=list(columns))
+        if progress is not None:
+            progress(min(first + ROWS, n), n)
+
+
 def _ranked(classifier: HeatClassifier, progress: Progress | None) -> Iterator[pa.RecordBatch]:
     """Rows of a ranking, some at a time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names, found, problem = classifier.node_texts(), classifier.ranking_, classifier.problem_
-    groups = problem.boundary, found.positions, problem.unreached
-    sizes = [len(group) for group in groups]
-    order, status = np.concatenate(groups), np.repeat([0, 1, 2], sizes)
-    statuses = pa.array([SEED, "ranked", NO_HEAT])
-    score, rank = np.ones(len(order)), np.zeros(len(order), dtype=np.intp)
-    score[status == 1], rank[status == 1] = found.scores, found.ranks
+    names = classifier.node_texts()
+    order, status, score, rank = RankedRows.of(classifier.ranking_, classifier.problem_)
+    statuses = pa.array(RANKED)
     for first in range(0, len(order), ROWS):
         rows = slice(first, min(first + ROWS, len(order)))
         columns = {

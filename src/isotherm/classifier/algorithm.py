@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from isotherm.classifier.answers import Answering
+from isotherm.classifier.caller import depth_of_caller
 from isotherm.classifier.estimator import (
     NO_HEAT,
     PREDICTED,
@@ -15,14 +16,13 @@ from isotherm.classifier.estimator import (
     STATUS,
     TIE,
     check_is_fitted,
-    depth_of_caller,
 )
-from isotherm.classifier.sampled import AUTO
+from isotherm.classifier.inputs import graph_and_labels, warn_of_cross_validation
+from isotherm.classifier.sampled import AUTO, FoundLater
 from isotherm.classifier.seeds import read_seeds
 from isotherm.classifier.verdict import Verdict, excess, judge
 from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning, ParameterError
-from isotherm.graph import Graph
 from isotherm.graph.nodes import as_column
 from isotherm.labels import UNKNOWN, number_classes
 from isotherm.solvers import Warm
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from isotherm.classifier.seeds import Seeds
     from isotherm.decision import Means
     from isotherm.engines.engine import Engine, Session
+    from isotherm.graph import Graph
     from isotherm.graph.nodes import NodeIndex
     from isotherm.solvers import Certificate, Solution
     from isotherm.solvers.method import Solver
@@ -55,8 +56,6 @@ class HeatClassifier(Answering):
 
     classes_: NDArray[np.generic]
     mean_temperatures_: NDArray[np.floating]
-    margins_: NDArray[np.float64]
-    certified_: NDArray[np.bool_]
     doubts_: list[str]
 
     def __init__(
@@ -84,8 +83,8 @@ class HeatClassifier(Answering):
 
     def fit(
         self,
-        graph: Any,
-        labels: Any,
+        X: Any,
+        y: Any,
         confidence: Any = None,
         *,
         progress: Progress | None = None,
@@ -94,10 +93,13 @@ class HeatClassifier(Answering):
 
         Parameters
         ----------
-        graph : Graph, square matrix, networkx or igraph graph
-        labels : array of shape (n,) or (n, K), or mapping or pandas Series {node: label}
-            −1, None or NaN where unknown. A label may be a distribution {label: share}; the rows
-            of a matrix are distributions over classes 0 … K − 1, NaN where unknown.
+        X : Graph, square matrix, networkx or igraph graph
+            The graph.
+        y : array of shape (n,) or (n, K), mapping or pandas Series {node: label}, or other
+            The labels, −1, None or NaN where unknown. A label may be a distribution
+            {label: share}; the rows of a matrix are distributions over classes 0 … K − 1, NaN where
+            unknown. Or a DataFrame with a column of nodes and one of labels, or the name of an
+            attribute of the nodes of a networkx or igraph graph.
         confidence : number, array of shape (n,), or mapping or Series {node: number}, optional
             How sure a label is, above 0 and up to 1. Below 1 a node is not held at its label but
             takes it as so large a part of its temperature, the rest coming from its neighbours; it
@@ -124,11 +126,13 @@ class HeatClassifier(Answering):
             raise ParameterError(f"leak must be a number ≥ 0 or 'auto', got {self.leak!r}")
         if self.stop not in STOPS:
             raise ParameterError.unknown("stop", self.stop, STOPS)
-        graph = Graph.from_any(graph)
+        warn_of_cross_validation(y)
+        graph, labels = graph_and_labels(X, y, self)
         seeds = read_seeds(labels, graph, confidence)
         problem = seeds.bind(graph, 0.0 if self.leak == AUTO else self.leak)
         with self._or_as_before():
-            self.selection_, self._sample = self._select(problem, seeds.codes)
+            self.selection_, sample = self._select(problem, seeds.codes)
+            self._later = FoundLater(sample)
             session = self._prepare(problem.with_leak(self.selection_.leak))
             solution = self._solve(
                 session,
@@ -196,7 +200,7 @@ class HeatClassifier(Answering):
                 progress=progress,
             )
             self._tell(solution)
-            self._sample = None
+            self._later = FoundLater()
             self._conclude(self._nodes, session, solution, seeds, progress)
             self.doubts_ = self._doubts(leaving_out=False)
         return self
@@ -208,16 +212,16 @@ class HeatClassifier(Answering):
             self._session.solve(start=Warm.of(self.solution_))
         return self._session
 
-    def fit_predict(self, graph: Any, labels: Any, confidence: Any = None) -> NDArray[np.generic]:
+    def fit_predict(self, X: Any, y: Any, confidence: Any = None) -> NDArray[np.generic]:
         """Labels of all nodes; see `fit`."""
-        return self.fit(graph, labels, confidence).predict()
+        return self.fit(X, y, confidence).predict()
 
-    def score(self, rows: Any, labels: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy on new nodes; those whose label is unknown (−1, None, NaN) do not count."""
-        truth = as_column(labels, "labels")
+        truth = as_column(y, "labels")
         known = number_classes(truth)[0] != UNKNOWN
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        right = self.predict(rows)[known] == truth[known]
+        right = self.predict(X)[known] == truth[known]
         return float(np.average(right, weights=weights)) if known.any() else float("nan")
 
     def _stop_for(self, seeds: Seeds) -> Stop | None:
@@ -281,9 +285,6 @@ class HeatClassifier(Answering):
         self.certified_ = verdict.certified
         few = np.min_scalar_type(-len(self.classes_) - 1)  # enough for −1 … K − 1
         self._codes = verdict.codes.astype(few)
-        self._labels: NDArray[np.generic] | None = None
-        self._calibrated = None
-        self._ranking = None
         self._status = np.full(len(verdict.codes), STATUS.index(PREDICTED), dtype=np.int8)
         self._status[verdict.tied] = STATUS.index(TIE)
         self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)

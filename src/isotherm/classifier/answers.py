@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, UNSURE, check_is_fitted, slices
+from isotherm.classifier.export import RANKED, RankedRows
 from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
 from isotherm.errors import LabelError
@@ -92,8 +93,8 @@ class Tally(NamedTuple):
 class Answering(Trusted):
     """A classifier that answers once it is fitted."""
 
-    _labels: NDArray[np.generic] | None
-    _ranking: Ranking | None
+    margins_: NDArray[np.float64]
+    certified_: NDArray[np.bool_]
 
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.
 
@@ -101,9 +102,9 @@ class Answering(Trusted):
     def labels_(self) -> NDArray[np.generic]:
         """Labels of all nodes, shape (n,)."""
         check_is_fitted(self)
-        if self._labels is None:
-            self._labels = decode_labels(self._codes, self.classes_)
-        return self._labels
+        if self._later.labels is None:
+            self._later.labels = decode_labels(self._codes, self.classes_)
+        return self._later.labels
 
     @property
     def scores_(self) -> NDArray[np.float64]:
@@ -117,12 +118,12 @@ class Answering(Trusted):
         check_is_fitted(self)
         return np.array(STATUS)[self._status]
 
-    def predict(self, rows: Any = None) -> NDArray[np.generic]:
+    def predict(self, X: Any = None) -> NDArray[np.generic]:
         """Labels of the fitted nodes, or of new ones.
 
         Parameters
         ----------
-        rows : matrix of shape (m, n), or mapping {new node: {node: weight}}, optional
+        X : matrix of shape (m, n), or mapping {new node: {node: weight}}, optional
             Weights of m new nodes to the n fitted ones. A new node takes the mean temperature
             of its neighbours, whose own temperatures stay as they are. A row of the fitted
             matrix is a new node, too: at a seed's row its known label is not looked at.
@@ -136,11 +137,11 @@ class Answering(Trusted):
         ['left', 'right']
         """
         check_is_fitted(self)
-        if rows is None:
+        if X is None:
             return self.labels_.copy()
-        return decode_labels(winners(self._new_scores(rows)), self.classes_)
+        return decode_labels(winners(self._new_scores(X)), self.classes_)
 
-    def predict_proba(self, rows: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
         """Probabilities of the classes, calibrated on what seeds get when they are left out.
 
         Of labels said to have probability 0.8, about four in five are right; see
@@ -151,13 +152,13 @@ class Answering(Trusted):
 
         Parameters
         ----------
-        rows : matrix or mapping, optional
+        X : matrix or mapping, optional
             See `predict`.
         """
         check_is_fitted(self)
-        if rows is None:
+        if X is None:
             return self.some_probabilities(slice(0, len(self.temperatures_)))
-        S = self._new_scores(rows)
+        S = self._new_scores(X)
         P: NDArray[np.float64] = self.calibration_(S)
         P[np.isnan(S[:, 0])] = self._means.seed_share
         return P
@@ -228,9 +229,9 @@ class Answering(Trusted):
                 f"a ranking is for one class, and there are {len(self.classes_)}: sort nodes by "
                 "the column of a class in predict_proba()"
             )
-        if self._ranking is None:
-            self._ranking = self._ranked()
-        return self._ranking
+        if self._later.ranking is None:
+            self._later.ranking = self._ranked()
+        return self._later.ranking
 
     def _ranked(self) -> Ranking:
         problem, leak = self.problem_, self.selection_.leak or LEAK
@@ -249,6 +250,33 @@ class Answering(Trusted):
             solution.certificate.bound,
             solution.converged,
         )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """What is known of each node, by the name of the column; see `to_frame`."""
+        check_is_fitted(self)
+        if len(self.classes_) == 1:
+            return self._ranked_columns()
+        parts = [self.answers(rows) for rows in slices(len(self._codes))]
+        said = Answers(*map(np.concatenate, zip(*parts, strict=True)))
+        return {
+            "node": self.names_.tolist(),
+            "label": decode_labels(said.codes, self.classes_).tolist(),
+            "probability": said.probability.tolist(),
+            "most_probable": decode_labels(said.likelier, self.classes_).tolist(),
+            "its_probability": said.its_probability.tolist(),
+            "margin": self.margins_.tolist(),
+            "status": self.status_.tolist(),
+            "certified": self.certified_.tolist(),
+        }
+
+    def _ranked_columns(self) -> dict[str, list[Any]]:
+        rows = RankedRows.of(self.ranking_, self.problem_)
+        return {
+            "node": self.names_[rows.nodes].tolist(),
+            "score": rows.scores.tolist(),
+            "rank": [rank or None for rank in rows.ranks.tolist()],
+            "status": [RANKED[k] for k in rows.status.tolist()],
+        }
 
     # --- some rows at a time, for files and reports ---------------------------------------------
 

@@ -16,4 +16,5 @@ class Estimator(BaseEstimator):
         # both its rows and its columns.
         tags.input_tags.pairwise = True
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True  # heat does not flow through negative weights
         return tags

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from isotherm.classifier.caller import depth_of_caller
+from isotherm.classifier.export import Exporting
 from isotherm.engines import choose_engine
 from isotherm.errors import GraphError, ParameterError
 from isotherm.graph.weights import as_weight_matrix
@@ -39,7 +40,7 @@ UNSURE = "unsure"  # of a node whose label is not probable enough, where that is
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT, UNSURE)
 
 
-class DirichletEstimator:
+class DirichletEstimator(Exporting):
     """Base of the estimators, which have these parameters in common."""
 
     tol: float
@@ -194,16 +195,23 @@ class DirichletEstimator:
     def _new_weights(self, rows: Any) -> scipy.sparse.csr_array:
         """The weights of new nodes to the fitted ones, checked."""
         n_nodes = len(self.temperatures_)
-        if isinstance(rows, Mapping):
+        if isinstance(rows, Mapping) and not scipy.sparse.issparse(rows):  # DOK is both
             rows = self._weights_of(rows)
         if not scipy.sparse.issparse(rows):
             rows = np.asarray(rows)
-        if rows.ndim != 2 or rows.shape[1] != n_nodes:
+        if rows.ndim != 2:
             raise GraphError(
-                "new nodes are the rows of a matrix of weights, with one column for each of the "
-                f"{n_nodes} fitted nodes; this has shape {rows.shape}"
+                f"new nodes are the rows of a matrix of weights; this has shape {rows.shape}. "
+                "Reshape your data, for a single node by X.reshape(1, -1)"
             )
-        return as_weight_matrix(rows)
+        weights = as_weight_matrix(rows)
+        if rows.shape[1] != n_nodes:
+            raise GraphError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {n_nodes} "
+                "features as input: new nodes are the rows of a matrix of weights, with a column "
+                "for each of the fitted nodes"
+            )
+        return weights
 
     def _weights_of(
         self, new: Mapping[Hashable, Mapping[Hashable, float]]
@@ -229,14 +237,6 @@ def check_is_fitted(estimator: DirichletEstimator) -> None:
 
         name = type(estimator).__name__
         raise NotFittedError(f"this {name} knows nothing yet: call fit first")
-
-
-def depth_of_caller() -> int:
-    """How far up the stack the first caller outside this package is; warnings point there."""
-    frame, depth = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("isotherm."):
-        frame, depth = frame.f_back, depth + 1
-    return depth
 
 
 def slices(n: int) -> Iterator[slice]:

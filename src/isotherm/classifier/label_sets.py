@@ -10,7 +10,7 @@ import scipy
 
 from isotherm.errors import LabelError
 from isotherm.graph.nodes import as_column, is_missing, list_to_column
-from isotherm.labels import UNKNOWN, as_mapping, locate, number_classes
+from isotherm.labels import UNKNOWN, ByNode, as_mapping, locate, number_classes
 from isotherm.memory import check_room
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
 
     Parameters
     ----------
-    labels : mapping or pandas Series {node: collection}, sequence, or array of shape (n, L)
+    labels : mapping or pandas Series {node: collection}, sequence, array of shape (n, L), ByNode
         See `MultiLabelDirichletClassifier.fit`.
     graph : Graph
 
@@ -46,8 +46,13 @@ def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
     >>> seeds.tolist(), has.astype(int).tolist(), labels.tolist()
     ([0, 3], [[1, 1], [0, 0]], ['warm', 'wet'])
     """
+    if hasattr(labels, "__array__") and not hasattr(labels, "ndim"):
+        labels = np.asarray(labels)
     is_table = scipy.sparse.issparse(labels) or getattr(labels, "ndim", 1) == 2
-    seeds, has, classes = (_from_indicator if is_table else _from_sets)(labels, graph)
+    if isinstance(labels, ByNode):
+        seeds, has, classes = _from_rows(labels, graph)
+    else:
+        seeds, has, classes = (_from_indicator if is_table else _from_sets)(labels, graph)
     if len(seeds) == 0:
         raise LabelError("no seed: the labels of every node are unknown")
     if not has.any():
@@ -101,6 +106,17 @@ def _from_indicator(labels: Any, graph: Graph) -> _Seeds:
     return positions[known], has[known], classes
 
 
+def _from_rows(labels: ByNode, graph: Graph) -> _Seeds:
+    """From a label a row, and several rows a node."""
+    numbers, classes = number_classes(labels.labels)
+    known = numbers != UNKNOWN
+    seeds, rows = np.unique(graph.positions(labels.nodes)[known], return_inverse=True)
+    check_room(graph.n_nodes, len(classes), len(seeds), what="labels")
+    has = np.zeros((len(seeds), len(classes)), dtype=bool)
+    has[rows, numbers[known]] = True
+    return seeds, has, classes
+
+
 def _from_sets(labels: Any, graph: Graph) -> _Seeds:
     if isinstance(labels, list | tuple) and _like_an_indicator(labels):
         raise LabelError(
@@ -116,8 +132,8 @@ def _from_sets(labels: Any, graph: Graph) -> _Seeds:
         if not isinstance(own, Collection) or isinstance(own, str | bytes | Mapping):
             node = graph.names[[i]].tolist()[0]
             raise LabelError(
-                f"the labels of node {node!r} are {own!r}: give a collection of labels (a set, "
-                "list or tuple), or None where they are unknown"
+                f"Unknown label type: node {node!r} has {own!r}, and not a collection of labels (a "
+                "set, list or tuple), or None where they are unknown"
             )
         own = own.tolist() if isinstance(own, np.ndarray) else list(own)
         all_labels += own

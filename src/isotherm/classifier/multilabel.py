@@ -15,6 +15,7 @@ from isotherm.classifier.estimator import (
     DirichletEstimator,
     check_is_fitted,
 )
+from isotherm.classifier.inputs import graph_and_labels
 from isotherm.classifier.label_sets import read_indicator, read_label_sets
 from isotherm.classifier.two_classes import (
     as_pair,
@@ -28,7 +29,6 @@ from isotherm.classifier.verdict import judge
 from isotherm.decision import Means, choose_decision
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
-from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN
 
 if TYPE_CHECKING:
@@ -127,18 +127,23 @@ class MultiLabelDirichletClassifier(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = False  # a node has a label or not
+        tags.target_tags.single_output = False
         return tags
 
-    def fit(self, graph: Any, labels: Any, *, progress: Progress | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:
         """Find the labels of all nodes.
 
         Parameters
         ----------
-        graph : Graph, square matrix, networkx or igraph graph
-        labels : mapping or pandas Series {node: collection}, sequence, or array of shape (n, L)
+        X : Graph, square matrix, networkx or igraph graph
+            The graph.
+        y : mapping or pandas Series {node: collection}, sequence, or array of shape (n, L)
             For each node a set, list or tuple of labels, which may be empty; None or NaN where
             they are unknown. Or an indicator, dense or sparse: 1 where a node has a label, 0 where
-            it has not, rows of −1 or NaN where that is unknown.
+            it has not, rows of −1 or NaN where that is unknown. Or a DataFrame with a column of
+            nodes and one of labels, one label a row; or the name of an attribute of the nodes of a
+            networkx or igraph graph that holds collections.
         progress : callable, optional
             See `DirichletClassifier.fit`.
 
@@ -153,7 +158,7 @@ class MultiLabelDirichletClassifier(
             If temperatures could not be proven to `tol`.
         """
         choose_decision(self.decision)  # a bad name is found before the work
-        graph = Graph.from_any(graph)
+        graph, labels = graph_and_labels(X, y, self, indicator=True)
         seeds, has, classes = read_label_sets(labels, graph)
         # The last column is all the heat there is; without leak it need not be solved for.
         values = np.column_stack([has, np.ones(len(has))])
@@ -173,7 +178,7 @@ class MultiLabelDirichletClassifier(
         which = [problem.is_free, solution.unreached]
         self.status_ = np.select(which, [PREDICTED, NO_HEAT], SEED)
         self._judge_labels()
-        self._calibrations: list[Calibration] | None = None
+        self._calibrations: list[Calibration] = []  # found when first asked for
         return self
 
     def _judge_labels(self) -> None:
@@ -217,21 +222,21 @@ class MultiLabelDirichletClassifier(
         check_is_fitted(self)
         return leads(self.temperatures_, self._heat, self._means, self._decision)
 
-    def predict(self, rows: Any = None) -> NDArray[np.bool_]:
-        """Which labels the fitted nodes have, or new ones, shape (n, L).
+    def predict(self, X: Any = None) -> NDArray[np.int64]:
+        """Which labels the fitted nodes have, or new ones: 1 or 0, shape (n, L).
 
         Parameters
         ----------
-        rows : matrix or mapping, optional
+        X : matrix or mapping, optional
             Weights of m new nodes to the n fitted ones; see `DirichletClassifier.predict`.
         """
         check_is_fitted(self)
-        if rows is None:
-            return self.indicator_.copy()
-        S, heat = self._new_scores(rows)
-        return np.asarray((S > 0) & (heat > 0)[:, np.newaxis])
+        if X is None:
+            return self.indicator_.astype(np.int64)
+        S, heat = self._new_scores(X)
+        return np.asarray((S > 0) & (heat > 0)[:, np.newaxis], dtype=np.int64)
 
-    def predict_proba(self, rows: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
         """Probability of each label, shape (n, L), calibrated on what seeds get when left out.
 
         One label at a time; see `isotherm.trust.calibrate`. The first call leaves seeds out, up to
@@ -242,30 +247,45 @@ class MultiLabelDirichletClassifier(
 
         Parameters
         ----------
-        rows : matrix or mapping, optional
+        X : matrix or mapping, optional
             See `predict`.
         """
         check_is_fitted(self)
-        S, heat = (self.scores_, self._heat) if rows is None else self._new_scores(rows)
-        if self._calibrations is None:
-            self._calibrations = self._calibrate()
+        S, heat = (self.scores_, self._heat) if X is None else self._new_scores(X)
+        if not self._calibrations:
+            self._calibrations.extend(self._calibrate())
         share = self._means[1].seed_share
         P = np.tile(share, (len(S), 1))
         warm = heat > 0
         for k in np.flatnonzero((share > 0) & (share < 1)):
             P[warm, k] = self._calibrations[k](as_pair(S[warm, k]))[:, 1]
-        if rows is None:
+        if X is None:
             P[self.problem_.boundary] = self.problem_.values[:, :-1]
         return P
 
-    def fit_predict(self, graph: Any, labels: Any) -> NDArray[np.bool_]:
-        """Which labels all nodes have; see `fit`."""
-        return self.fit(graph, labels).predict()
+    def columns(self) -> dict[str, list[Any]]:
+        """What is known of each node, by the name of the column; see `to_frame`.
 
-    def score(self, rows: Any, indicator: Any, sample_weight: Any = None) -> float:
+        ``labels`` and the ``probabilities`` of these are tuples, and ``certified`` says whether all
+        labels are, those that a node has and those that it has not.
+        """
+        P, has = self.predict_proba(), self.indicator_
+        return {
+            "node": self.names_.tolist(),
+            "labels": self.labels_.tolist(),
+            "probabilities": [tuple(P[i, has[i]].tolist()) for i in range(len(P))],
+            "status": self.status_.tolist(),
+            "certified": self.certified_.all(axis=1).tolist(),
+        }
+
+    def fit_predict(self, X: Any, y: Any) -> NDArray[np.int64]:
+        """Which labels all nodes have, 1 or 0; see `fit`."""
+        return self.fit(X, y).predict()
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the new nodes all of whose labels are right; unknown rows do not count."""
-        known, truth = read_indicator(indicator)
-        found = self.predict(rows)
+        known, truth = read_indicator(y)
+        found = self.predict(X)
         if found.shape != truth.shape:
             raise LabelError(f"an indicator of shape {truth.shape} for labels of {found.shape}")
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]

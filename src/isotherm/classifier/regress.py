@@ -15,9 +15,9 @@ from isotherm.classifier.estimator import (
     DirichletEstimator,
     check_is_fitted,
 )
+from isotherm.classifier.inputs import graph_and_labels
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
-from isotherm.graph import Graph
 from isotherm.graph.nodes import is_missing
 from isotherm.labels import locate
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.engine import Engine
+    from isotherm.graph import Graph
     from isotherm.solvers.method import Solver
     from isotherm.solvers.options import Progress
 
@@ -87,14 +88,16 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         self.unreached = unreached
         self.warm_start = warm_start
 
-    def fit(self, graph: Any, values: Any, *, progress: Progress | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:
         """Find the values of all nodes.
 
         Parameters
         ----------
-        graph : Graph, square matrix, networkx or igraph graph
-        values : array of shape (n,), or mapping or pandas Series {node: value}
-            None or NaN where unknown (−1 is a value like any other).
+        X : Graph, square matrix, networkx or igraph graph
+            The graph.
+        y : array of shape (n,), mapping or pandas Series {node: value}, or other
+            The values, None or NaN where unknown (−1 is a value like any other). Or a DataFrame, or
+            the name of an attribute; see `DirichletClassifier.fit`.
         progress : callable, optional
             See `DirichletClassifier.fit`.
 
@@ -108,7 +111,7 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         sklearn.exceptions.ConvergenceWarning
             If values could not be proven to `tol`.
         """
-        graph = Graph.from_any(graph)
+        graph, values = graph_and_labels(X, y, self)
         positions, known = _known_values(values, graph)
         problem = DirichletProblem(graph, positions, known, leak=self.leak)
         session = self._prepare(problem)
@@ -128,14 +131,28 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         self.status_ = np.select([is_seed, solution.unreached], [SEED, NO_HEAT], PREDICTED)
         return self
 
-    def predict(self, rows: Any = None) -> NDArray[np.floating]:
+    def predict(self, X: Any = None) -> NDArray[np.floating]:
         """Values of the fitted nodes, or of new ones; see `DirichletClassifier.predict`."""
         check_is_fitted(self)
-        return self.temperatures_.copy() if rows is None else self._extend(rows)[:, 0]
+        return self.temperatures_.copy() if X is None else self._extend(X)[:, 0]
 
-    def fit_predict(self, graph: Any, values: Any) -> NDArray[np.floating]:
+    def columns(self) -> dict[str, list[Any]]:
+        """What is known of each node, by the name of the column; see `to_frame`.
+
+        ``value``, the ``error`` that it is proven not to exceed, ``status`` and ``certified``.
+        """
+        check_is_fitted(self)
+        return {
+            "node": self.names_.tolist(),
+            "value": self.temperatures_.astype(np.float64).tolist(),
+            "error": self.solution_.error_bound.tolist(),
+            "status": self.status_.tolist(),
+            "certified": self.certified_.tolist(),
+        }
+
+    def fit_predict(self, X: Any, y: Any) -> NDArray[np.floating]:
         """Values of all nodes; see `fit`."""
-        return self.fit(graph, values).predict()
+        return self.fit(X, y).predict()
 
 
 def _known_values(values: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,12 +32,34 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
     from isotherm.trust.calibrate import Calibration
     from isotherm.trust.leave_one_out import LeftOut
+    from isotherm.trust.rank import Ranking
     from isotherm.trust.sample import Budget
 
 AUTO = "auto"
 SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
 GUARDED = (63, 10_000_000)  # seeds, and seeds × entries, up to which a fit leaves them out to look
 LOOKED_AT = (64, 4096, None)  # free nodes, to see whether all are warmest in one class
+
+
+@dataclass
+class FoundLater:
+    """What a fitted classifier finds when it is first asked for it.
+
+    In an object of its own: to predict must not change the attributes of an estimator.
+
+    Attributes
+    ----------
+    sample : LeftOut or None
+        Seeds left out.
+    calibration : Calibration or None
+    ranking : Ranking or None
+    labels : array of shape (n,) or None
+    """
+
+    sample: LeftOut | None = None
+    calibration: Calibration | None = None
+    ranking: Ranking | None = None
+    labels: NDArray[np.generic] | None = None
 
 
 class Sampled(DirichletEstimator):
@@ -48,8 +71,7 @@ class Sampled(DirichletEstimator):
     seeds_: Seeds
     selection_: Selection
     _decision: str
-    _sample: LeftOut | None
-    _calibrated: Calibration | None
+    _later: FoundLater
     _means: Means
     _status: NDArray[np.int8]  # numbers in `STATUS`
 
@@ -63,18 +85,18 @@ class Sampled(DirichletEstimator):
     def calibration_(self) -> Calibration:
         """How scores become probabilities."""
         check_is_fitted(self)
-        if self._calibrated is None:
-            self._calibrated = calibrated(self.left_out_, self._decision, self._spread())
-        return self._calibrated
+        if self._later.calibration is None:
+            self._later.calibration = calibrated(self.left_out_, self._decision, self._spread())
+        return self._later.calibration
 
     @property
     def left_out_(self) -> LeftOut:
         """Seeds left out, enough to judge by; see `isotherm.trust.sample`."""
         check_is_fitted(self)
-        if self._sample is None:
+        if self._later.sample is None:
             session = self.session()
-            self._sample = self._sampled(session, self.solution_, self.seeds_.codes)
-        return self._sample
+            self._later.sample = self._sampled(session, self.solution_, self.seeds_.codes)
+        return self._later.sample
 
     def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         """Of some nodes: the scores of the classes."""
@@ -143,7 +165,7 @@ class Sampled(DirichletEstimator):
         ]
         work = len(codes) * len(self.problem_.graph.rows.ends)
         few = leaving_out and len(codes) <= GUARDED[0] and work <= GUARDED[1]
-        if self._sample is not None or (few and few_labels.can_be_told_from_chance(codes)):
+        if self._later.sample is not None or (few and few_labels.can_be_told_from_chance(codes)):
             left = self.left_out_
             others = ~left.is_last
             labels = left.labels(self._decision)[others]

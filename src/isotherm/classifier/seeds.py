@@ -186,10 +186,21 @@ def _known(
     if _has_distributions(labels):
         return _distributions(*locate(labels, graph), graph)
     codes, classes = encode_labels(labels, graph)
+    _refuse_continuous(classes)
     nodes = np.flatnonzero(codes != UNKNOWN)
     check_room(graph.n_nodes, len(classes), len(nodes))
     # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
     return nodes, np.equal.outer(codes[nodes], np.arange(len(classes))), classes
+
+
+def _refuse_continuous(classes: NDArray[np.generic]) -> None:
+    """Raise LabelError where labels are measurements rather than names of classes."""
+    if classes.dtype.kind == "f" and not np.equal(classes, np.floor(classes)).all():
+        odd = classes[classes != np.floor(classes)][0]
+        raise LabelError(
+            f"labels are continuous, such as {odd}: predict numbers with DirichletRegressor, or "
+            "write them as texts if each stands for a class"
+        )
 
 
 def _has_distributions(labels: Any) -> bool:

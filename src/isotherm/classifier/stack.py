@@ -77,8 +77,8 @@ class StackedHeatClassifier(HeatClassifier):
 
     def fit(
         self,
-        graph: Any,
-        labels: Any,
+        X: Any,
+        y: Any,
         confidence: Any = None,
         *,
         progress: Progress | None = None,
@@ -88,7 +88,7 @@ class StackedHeatClassifier(HeatClassifier):
             raise ParameterError(f"balance must be a number from 0 to 1, got {self.balance!r}")
         if not 0 <= self.balance <= 1:
             raise ParameterError(f"balance must be from 0 to 1, got {self.balance!r}")
-        return super().fit(graph, labels, confidence, progress=progress)
+        return super().fit(X, y, confidence, progress=progress)
 
     def _warm(self, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
         before: Combination | None = getattr(self, "stack_", None)
@@ -157,7 +157,7 @@ class StackedHeatClassifier(HeatClassifier):
             logits[rows] = model.logits(X[:, rows]) - shift
             least, most = model.bounds(low[:, rows], high[:, rows])
             sure[rows] = lead(logits[rows], least - shift, most - shift) > 0
-        self._sample = StackedLeftOut.of(left[0], logits, sure)
+        self._later.sample = StackedLeftOut.of(left[0], logits, sure)
 
     def _look(
         self,
@@ -194,7 +194,7 @@ class StackedHeatClassifier(HeatClassifier):
             self.margins_[here] = lead(Z, Z, Z)
             self.certified_[here] = proven
             self._status[here] = np.where(proven, STATUS.index(PREDICTED), STATUS.index(TIE))
-        self._labels = None
+        self._later.labels = None
 
     def _slices(self) -> Iterator[slice]:
         """All nodes, some at a time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,6 +13,9 @@ from isotherm.cli.estimate import print_estimate
 from isotherm.cli.jobs import end, make_job
 from isotherm.cli.messages import MessageOptions, say_lines
 
+if TYPE_CHECKING:
+    from isotherm.job import Job
+
 
 @command
 def classify(
@@ -19,6 +23,7 @@ def classify(
     labels: o.Labels,
     *,
     output: o.PredictionOptions,
+    several: o.SeveralLabels,
     model: o.ModelOptions,
     solver: o.SolverOptions,
     reading: o.ReadingOptions,
@@ -36,10 +41,6 @@ def classify(
     if output.estimate:
         print_estimate(job, messages)
         return
-    from isotherm.pipeline import do
-    from isotherm.report.model_lines import model_lines
-    from isotherm.report.terminal import run_lines
-
     job = replace(
         job,
         out=output.out,
@@ -52,6 +53,16 @@ def classify(
         force=output.force,
         spreadsheet_safe=output.spreadsheet_safe,
     )
+    if several.multi:
+        several.check(model, output)
+        _classify_sets(job, several.label_separator, messages)
+        return
+    if several.label_separator is not None:
+        raise typer.BadParameter("--label-separator goes with --multi.")
+    from isotherm.pipeline import do
+    from isotherm.report.model_lines import model_lines
+    from isotherm.report.terminal import run_lines
+
     with messages.stages() as stages:
         run = do(job, stages)
     if stages.is_shown or (messages.verbose and not messages.quiet):
@@ -59,3 +70,15 @@ def classify(
     elif run.classifier.selection_.candidates and not messages.quiet:
         say_lines(model_lines(run.classifier))  # what was asked to be chosen
     end(converged=run.converged)
+
+
+def _classify_sets(job: Job, separator: str | None, messages: MessageOptions) -> None:
+    """Give every node several labels, or none."""
+    from isotherm.fit_files import predict_label_sets
+    from isotherm.report.terminal import fitted_lines
+
+    with messages.stages() as stages:
+        found = predict_label_sets(job, stages, separator=separator)
+    if stages.is_shown or (messages.verbose and not messages.quiet):
+        say_lines(fitted_lines(found, "label", job.out))
+    end(converged=found.solution_.converged)

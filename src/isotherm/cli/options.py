@@ -64,6 +64,21 @@ Model = Annotated[
         "Algorithm 1 of the paper; 'auto': stacked where there are seeds and room enough."
     ),
 ]
+Leak = Annotated[
+    str | None,
+    _model(metavar="NUMBER", help="Paper: heat lost at each node, 0 by default, or 'auto'."),
+]
+Unreached = Annotated[Literal["abstain", "zero"], _model(help="Nodes without a path to a seed.")]
+Out = Annotated[
+    str | None,
+    _output(
+        "--out",
+        "-o",
+        metavar="OUT",
+        help=f"File for the predictions, by its ending {output_formats()}; - is CSV on "
+        "standard output.",
+    ),
+]
 Report = Annotated[str | None, _output(metavar="FILE", help="Web page about the run, one file.")]
 Drawing = Annotated[
     str | None, _output(metavar="FILE", help="Draw it, too: a page for the browser.")
@@ -165,10 +180,7 @@ class ModelOptions:
             "leave-one-out."
         ),
     ] = None
-    leak: Annotated[
-        str | None,
-        _model(metavar="NUMBER", help="Paper: heat lost at each node, 0 by default, or 'auto'."),
-    ] = None
+    leak: Leak = None
     confidence: Annotated[
         str | None,
         _model(
@@ -181,9 +193,48 @@ class ModelOptions:
         Literal["tolerance", "labels"] | None,
         _model(help="Paper: 'labels' stops once no label can change; 'tolerance' by default."),
     ] = None
-    unreached: Annotated[
-        Literal["abstain", "zero"], _model(help="Nodes without a path to a seed.")
-    ] = "abstain"
+    unreached: Unreached = "abstain"
+
+
+@dataclass(frozen=True)
+class HeatOptions:
+    """What is computed from values."""
+
+    leak: Leak = None
+    unreached: Unreached = "abstain"
+
+
+@dataclass(frozen=True)
+class SeveralLabels:
+    """Nodes that may have several labels, or none."""
+
+    multi: Annotated[
+        bool,
+        _model(
+            "--multi", help="A node may have several labels, or none: a row of LABELS for each."
+        ),
+    ] = False
+    label_separator: Annotated[
+        str | None,
+        _reading(metavar="TEXT", help="With --multi: what stands between the labels in a cell."),
+    ] = None
+
+    def check(self, model: ModelOptions, output: PredictionOptions) -> None:
+        """Refuse what is there for one label per node only."""
+        refused = {
+            "--model": model.model == "stacked",
+            "--balance": model.balance,
+            "--confidence": model.confidence is not None,
+            "--stop": model.stop == "labels",
+            "--report": output.report is not None,
+            "--list": output.listed is not None,
+            "--summary": output.summary is not None,
+            "--temperatures": output.temperatures,
+            "--min-probability": output.min_probability,
+        }
+        for name, given in refused.items():
+            if given:
+                raise ParameterError(f"{name} is for one label per node: leave it out with --multi")
 
 
 def _use_threads(count: int | None) -> int | None:
@@ -212,16 +263,7 @@ class SolverOptions:
 class PredictionOptions:
     """Where the labels of all nodes go."""
 
-    out: Annotated[
-        str | None,
-        _output(
-            "--out",
-            "-o",
-            metavar="OUT",
-            help=f"File for the predictions, by its ending {output_formats()}; - is CSV on "
-            "standard output.",
-        ),
-    ] = None
+    out: Out = None
     report: Report = None
     listed: Annotated[
         str | None,
@@ -248,6 +290,15 @@ class PredictionOptions:
     spreadsheet_safe: SpreadsheetSafe = False
     force: Force = False
     estimate: Annotated[bool, _output("--estimate", help="Only say how large the job is.")] = False
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """Where the values of all nodes go."""
+
+    out: Out = None
+    spreadsheet_safe: SpreadsheetSafe = False
+    force: Force = False
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ class Scores(NamedTuple):
 
 TABLE1 = {name: info.paper for name, info in KNOWN.items() if info.paper is not None}
 
+PRINTED = (0.05, 0.10, 0.20)  # shares of seeds
 # By share of seeds. Those at 1 % are in a comment of the paper's source, not in print.
 TABLE2 = {
     0.01: {
@@ -61,6 +62,11 @@ TABLE2 = {
         "wikivitals+": Scores(0.65, 0.01, 0.71, 0.00),
     },
 }
+
+
+def is_printed(fraction: float) -> bool:
+    """Whether the paper prints its Table 2 for this share of seeds."""
+    return fraction in PRINTED
 
 
 def title_of(dataset: str) -> str:

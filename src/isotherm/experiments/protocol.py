@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import warnings
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.errors import IsothermError, ParameterError
+from isotherm.printable import format_warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -174,8 +176,12 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _prepare() -> None:
-    """One thread, since processes share the processors; no interrupt; no life without a parent."""
+    """One thread, since processes share the processors; no interrupt; no life without a parent.
+
+    Warnings are shown as those of the command line are.
+    """
     os.environ["OMP_NUM_THREADS"] = "1"
+    warnings.formatwarning = format_warning
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

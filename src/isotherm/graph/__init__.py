@@ -10,10 +10,11 @@ import numpy as np
 import scipy
 
 from isotherm.errors import GraphError
+from isotherm.graph.frames import edge_columns, is_frame
 from isotherm.graph.nodes import NodeIndex, as_column, encode
 from isotherm.graph.rows import Rows, rows_from_edges, rows_from_matrix
 from isotherm.graph.texts import TextNumbers, text_column, text_order
-from isotherm.graph.weights import as_csr, as_weight_column, as_weight_matrix
+from isotherm.graph.weights import as_csr, as_weight_column, as_weight_matrix, check_weights
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -63,14 +64,16 @@ class Graph:
 
     @classmethod
     def from_edges(
-        cls, source: Any, target: Any, weight: Any = None, *, nodes: Any = None
+        cls, source: Any, target: Any = None, weight: Any = None, *, nodes: Any = None
     ) -> Graph:
         """Graph from the two ends of each edge.
 
         Parameters
         ----------
         source, target : sequences of length m
-            Node ids: anything hashable. Arrays, lists, pandas, polars and pyarrow columns.
+            Node ids: anything hashable. Arrays, lists, pandas, polars and pyarrow columns. Or, as
+            `source` alone, a DataFrame whose columns are named source, target and, if there are
+            weights, weight; if there are only two, whatever their names.
         weight : sequence of length m, optional
             Without it the graph is unweighted.
         nodes : sequence of length n, optional
@@ -89,6 +92,10 @@ class Graph:
         >>> graph.names.tolist(), graph.n_edges, graph.degrees.tolist()
         (['ada', 'bob', 'cyd'], 2, [1.0, 2.0, 1.0])
         """
+        if target is None:
+            if not is_frame(source):
+                raise GraphError("source alone must be a DataFrame of edges; or give target, too")
+            source, target, weight = edge_columns(source)
         texts = (text_column(source), text_column(target))
         if nodes is None and texts[0] is not None and texts[1] is not None:
             return cls._from_texts(texts[0], texts[1], weight)
@@ -143,11 +150,7 @@ class Graph:
             adjacency, nodes = _from_frame(adjacency, nodes)
         matrix = as_csr(adjacency)
         if matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(
-                f"an adjacency matrix is square, this one is {matrix.shape[0]} × "
-                f"{matrix.shape[1]}; an edge list goes to Graph.from_edges(source, target), a "
-                "matrix with rows and columns of different kinds to Graph.from_biadjacency"
-            )
+            raise _not_square(matrix)
         index = None
         if nodes is not None:
             index, _ = encode([], as_column(nodes, "nodes"))
@@ -280,12 +283,28 @@ class Graph:
         return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"
 
 
+def _not_square(matrix: scipy.sparse.csr_array) -> GraphError:
+    """What to say of it; that entries are no weights comes first."""
+    check_weights(matrix.data)
+    n, m = matrix.shape
+    if m == 0:
+        return GraphError(f"0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
+    return GraphError(
+        f"an adjacency matrix is square, this one is {n} × {m}; an edge list goes to "
+        "Graph.from_edges(source, target), a matrix with rows and columns of different kinds to "
+        "Graph.from_biadjacency"
+    )
+
+
 def _from_frame(frame: Any, nodes: Any) -> tuple[Any, Any]:
     """Matrix and node ids of a DataFrame whose index and columns name the same nodes."""
     index, columns = list(frame.index), list(frame.columns)
     if index != columns:
         if len(set(index)) != len(index) or set(index) != set(columns):
-            raise GraphError("the index and the columns of the DataFrame name different nodes")
+            raise GraphError(
+                "the index and the columns of the DataFrame name different nodes; an edge list "
+                "goes to Graph.from_edges(frame)"
+            )
         frame = frame.reindex(columns=frame.index)
     positions = index == list(range(len(index)))
     return frame.to_numpy(), index if nodes is None and not positions else nodes

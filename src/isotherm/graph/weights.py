@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from isotherm.errors import GraphError
+from isotherm.errors import GraphError, WeightTypeError
 from isotherm.graph.nodes import as_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+EDGE_LIST = "an edge list goes to Graph.from_edges(source, target)"
 
 
 def check_weights(weights: NDArray[np.generic]) -> None:
@@ -19,15 +21,15 @@ def check_weights(weights: NDArray[np.generic]) -> None:
     if weights.dtype.kind not in "biuf":
         raise GraphError(f"weights must be real numbers, not of type {weights.dtype}")
     for fault, found in (
-        ("NaN", weights != weights),
-        ("infinite", np.isinf(weights)),
-        ("negative", np.less(weights, 0)),
+        ("NaN in data", weights != weights),
+        ("infinite values in data", np.isinf(weights)),
+        ("Negative values in data", np.less(weights, 0)),
     ):
         if found.any():
             first = int(np.flatnonzero(found)[0])
             raise GraphError(
-                f"weights must be finite and ≥ 0: {found.sum()} {fault}, the first is "
-                f"{weights[first]} (number {first})"
+                f"{fault}: weights must be finite and ≥ 0; {found.sum()} of {len(weights)} are "
+                f"not, the first is {weights[first]} (number {first})"
             )
 
 
@@ -60,14 +62,28 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array:
             f"cannot make a graph of {matrix.ndim}-dimensional data of type {matrix.dtype}; "
             "pass a Graph, a matrix, a networkx or an igraph graph"
         )
+    if matrix.dtype == object:
+        matrix = _as_numbers(matrix)
+    if matrix.dtype.kind == "c":
+        raise GraphError("Complex data not supported: weights must be real numbers")
     if matrix.dtype.kind not in "biuf":
-        raise GraphError(
-            f"weights must be real numbers, not of type {matrix.dtype} (an edge list goes to "
-            "Graph.from_edges(source, target))"
-        )
+        raise GraphError(f"weights must be real numbers, not of type {matrix.dtype} ({EDGE_LIST})")
     if matrix.dtype.char in "eg":  # half and long double: SciPy has no sparse matrices of these
         matrix = matrix.astype(np.float64)
     return scipy.sparse.csr_array(matrix)
+
+
+def _as_numbers(matrix: NDArray[np.object_]) -> NDArray[np.float64]:
+    """A matrix of Python objects that are numbers; texts are not taken for any."""
+    text = next((entry for entry in matrix.flat if isinstance(entry, str)), None)
+    if text is not None:
+        raise GraphError(f"weights must be real numbers, found the text {text!r} ({EDGE_LIST})")
+    try:
+        return matrix.astype(np.float64)
+    except TypeError as error:
+        raise WeightTypeError(f"weights must be real numbers: {error}") from None
+    except (ValueError, OverflowError) as error:
+        raise GraphError(f"weights must be real numbers: {error}") from None
 
 
 def canonical(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:

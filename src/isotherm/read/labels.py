@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,18 +61,51 @@ class LabelList:
         LabelError, UnknownNode
             See `isotherm.read_labels`.
         """
+        nodes, labels, weights = self._located(graph, report, strict=strict)
+        _note_odd(labels, report)
+        return _by_node(nodes.to_pylist(), labels.to_pylist(), weights, report)
+
+    def numbers_of_nodes(
+        self, graph: Graph, report: ReadReport, *, strict: bool
+    ) -> dict[str, float]:
+        """The value of each node.
+
+        Raises
+        ------
+        LabelError, UnknownNode
+            As `of_nodes`, and where a value is not a number.
+        """
+        nodes, labels, weights = self._located(graph, report, strict=strict)
+        texts = _by_node(nodes.to_pylist(), labels.to_pylist(), weights, report)
+        return {node: _number(text, node, report) for node, text in texts.items()}
+
+    def sets_of_nodes(
+        self, graph: Graph, report: ReadReport, *, strict: bool, separator: str | None = None
+    ) -> dict[str, set[str]]:
+        """All labels of each node: of each of its rows, and of each part of a cell.
+
+        Raises
+        ------
+        LabelError, UnknownNode
+            As `of_nodes`.
+        """
+        nodes, labels, _ = self._located(graph, report, strict=strict)
+        _note_odd(labels, report)
+        found: dict[str, set[str]] = {}
+        for node, text in zip(nodes.to_pylist(), labels.to_pylist(), strict=True):
+            parts = [text] if separator is None else map(str.strip, text.split(separator))
+            found.setdefault(node, set()).update(part for part in parts if part)
+        return found
+
+    def _located(
+        self, graph: Graph, report: ReadReport, *, strict: bool
+    ) -> tuple[pa.Array, pa.Array, NDArray[np.float64] | None]:
+        """Nodes, labels and weights of all rows but those of nodes that are not in the graph."""
         nodes = pa.concat_arrays(self._nodes) if self._nodes else pa.array([], pa.large_string())
         if len(nodes) == 0:
             raise LabelError(f"{report.name} has no label: nothing is known to begin with")
         labels = pa.concat_arrays(self._labels)
         report.n_rows = len(nodes)
-        for odd in ODD:
-            count = pc.sum(pc.equal(labels, odd)).as_py()
-            if count:
-                report.notes.append(
-                    f"{report.name}: {odd!r} is taken for a class, of {count} node(s); where "
-                    "a label is not known the cell is left empty"
-                )
         texts = graph.nodes.as_texts()
         is_there = pa.array(find_texts(nodes, texts) >= 0)
         strangers = nodes.filter(pc.invert(is_there))
@@ -81,7 +115,7 @@ class LabelList:
         weights = None
         if self._weights:
             weights = np.concatenate(self._weights)[is_there.to_numpy(zero_copy_only=False)]
-        return _by_node(nodes.to_pylist(), labels.to_pylist(), weights, report)
+        return nodes, labels, weights
 
     def _note(
         self, strangers: pa.Array, texts: pa.Array, report: ReadReport, *, strict: bool
@@ -96,6 +130,30 @@ class LabelList:
         if strict or len(strangers) == report.n_rows:
             raise UnknownNode(message)
         report.notes.append(message)
+
+
+def _note_odd(labels: pa.Array, report: ReadReport) -> None:
+    """Say what may have been meant for an unknown label."""
+    for odd in ODD:
+        count = pc.sum(pc.equal(labels, odd)).as_py()
+        if count:
+            report.notes.append(
+                f"{report.name}: {odd!r} is taken for a class, of {count} node(s); where "
+                "a label is not known the cell is left empty"
+            )
+
+
+def _number(text: str, node: str, report: ReadReport) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise LabelError(
+            f"{report.name}: the value of node {node!r} must be a number, got {text!r}; where it "
+            "is not known the cell is left empty"
+        )
+    return value
 
 
 def _by_node(

@@ -14,6 +14,7 @@ from isotherm.printable import one_line
 from isotherm.report.model_lines import model_lines
 from isotherm.report.scores import best_of, seconds_text
 from isotherm.report.words import counted, percent, short
+from isotherm.write import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
+    from isotherm.classifier.regress import DirichletRegressor
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.estimate import Estimate
@@ -112,6 +115,19 @@ def solution_line(solution: Solution) -> str:
     )
 
 
+def fitted_lines(
+    model: DirichletRegressor | MultiLabelDirichletClassifier, what: str, out: str | None
+) -> list[str]:
+    """How values, or sets of labels, were found, how many, and where they went."""
+    counts = {kind: int((model.status_ == kind).sum()) for kind in ("predicted", "unreached")}
+    lines = [
+        solution_line(model.solution_),
+        f"predicted the {what}s of {counted(counts['predicted'], 'node')}"
+        + (f", {counts['unreached']:,} unreached" if counts["unreached"] else ""),
+    ]
+    return [*lines, *([] if out in (None, *STANDARD_OUTPUT) else [one_line(f"wrote {out}")])]
+
+
 def accuracy_line(correct: int, total: int, what: str) -> str:
     """A share of right answers."""
     star = "" if correct == total else "; * marks the others"
@@ -135,7 +151,7 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
         *model_lines(model),
         *(_label_lines(run) if len(model.classes_) > 1 else [_ranking_line(model)]),
     ]
-    lines += [f"wrote {name}" for name in (out, report) if name not in (None, "-", "/dev/stdout")]
+    lines += [f"wrote {name}" for name in (out, report) if name not in (None, *STANDARD_OUTPUT)]
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in run.seconds.items())
     return [*map(one_line, lines), seconds]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isotherm.experiments.paper import TABLE2, title_of
+from isotherm.experiments.paper import TABLE2, is_printed, title_of
 from isotherm.experiments.summary import is_close, paper_mean, summarise
 from isotherm.report.paper.figures import NAMES
 from isotherm.report.tables import Cell, Table, grouped, mean_and_spread
@@ -51,10 +51,11 @@ def block_table(title: str, rows: list[Row]) -> Table:
 
 
 def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
-    """Table 2, for each share of seeds, ours beside the paper's."""
+    """Table 2, for each share of seeds, ours beside the paper's; those in print first."""
     scores = summarise(rows)
     tables = []
-    for (fraction,), group in grouped(rows, "seed_fraction").items():
+    shares = grouped(rows, "seed_fraction")
+    for (fraction,), group in sorted(shares.items(), key=lambda share: not is_printed(*share[0])):
         lines: list[tuple[str | Cell, ...]] = []
         for dataset, rule in grouped(group, "dataset", "unreached"):
             found = {
@@ -78,7 +79,7 @@ def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
                 )
             )
         columns = ("data set", "no centering", "paper", "centering", "paper", "variation", "paper")
-        where = " (in the source of the paper only)" if fraction == 0.01 else ""
+        where = "" if is_printed(fraction) else " (in the source of the paper only)"
         tables.append(
             Table(f"Table 2, {fraction:.0%} of seeds{where}", columns, lines, _missing(missing))
         )

@@ -1,0 +1,49 @@
+"""``isotherm regress``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from isotherm.cli import options as o
+from isotherm.cli.app import command
+from isotherm.cli.jobs import end, make_job
+from isotherm.cli.messages import MessageOptions, say_lines
+
+
+@command
+def regress(
+    edges: o.Edges,
+    values: Annotated[
+        str,
+        typer.Argument(metavar="VALUES", help="Known values, in a file as LABELS elsewhere."),
+    ],
+    *,
+    output: o.FileOptions,
+    heat: o.HeatOptions,
+    solver: o.SolverOptions,
+    reading: o.ReadingOptions,
+    messages: MessageOptions,
+) -> None:
+    """Give every node a number, from a few whose numbers are known.
+
+    Each is the mean of its neighbours' numbers, by weight; OUT says how far from that it may be,
+    proven. --tol is in the unit of the values. --node and --label name the columns of VALUES.
+
+    For example: isotherm regress edges.csv values.csv -o predicted.csv
+    """
+    if output.out is None:
+        raise typer.BadParameter("Name a file for the values with -o (- is standard output).")
+    from isotherm.fit_files import predict_values
+    from isotherm.report.terminal import fitted_lines
+
+    model = o.ModelOptions(leak=heat.leak, unreached=heat.unreached)
+    job = make_job(edges, values, reading, model, solver)
+    job = replace(job, out=output.out, force=output.force, spreadsheet_safe=output.spreadsheet_safe)
+    with messages.stages() as stages:
+        found = predict_values(job, stages)
+    if stages.is_shown or (messages.verbose and not messages.quiet):
+        say_lines(fitted_lines(found, "value", output.out))
+    end(converged=found.solution_.converged)

@@ -1,0 +1,47 @@
+"""Data frames of pandas and polars, and tables of pyarrow: their columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isotherm.errors import GraphError
+
+ENDS, WEIGHT = ("source", "target"), "weight"
+
+
+def is_frame(data: Any) -> bool:
+    """Whether it is a DataFrame of pandas or polars, or a table of pyarrow."""
+    return hasattr(data, "columns") and hasattr(data, "shape") and hasattr(data, "__getitem__")
+
+
+def column_names(frame: Any) -> list[Any]:
+    """The names of its columns."""
+    return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+
+
+def edge_columns(frame: Any) -> tuple[Any, Any, Any]:
+    """The two ends and, if there is one, the weight of the edges that its rows are.
+
+    Raises
+    ------
+    GraphError
+        If the columns do not say what they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> edge_columns(pd.DataFrame({"on": [1], "source": ["a"], "target": ["b"]}))[1].tolist()
+    ['b']
+    """
+    names = column_names(frame)
+    if set(ENDS) <= set(names):
+        weight = frame[WEIGHT] if WEIGHT in names else None
+        return frame[ENDS[0]], frame[ENDS[1]], weight
+    if len(names) == 2 or (len(names) == 3 and names[2] == WEIGHT):
+        ends = (frame[name] for name in names[:2])
+        return *ends, frame[names[2]] if len(names) == 3 else None
+    raise GraphError(
+        f"which columns are the ends of an edge? There are {', '.join(map(repr, names))}: name "
+        "them source and target (and weight), or pass them by themselves, "
+        "as in Graph.from_edges(frame['sender'], frame['receiver'], frame['amount'])"
+    )
