@@ -139,7 +139,8 @@ def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int
     with open_source(path, options.unpacking) as source:
         if source.format.open_table is not None:
             table = source.format.open_table(source, options, list(columns.values()))
-            return _count_table(table, choose_edge_columns(table.layout, columns, path), small)
+            chosen = choose_edge_columns(table, columns, path).columns
+            return _count_table(table, chosen, small)
         started = time.perf_counter()
         graph, report = graph_of_source(source, columns, options)
     texts = graph.nodes.as_texts()

@@ -51,6 +51,9 @@ class Stages(Protocol):
     def say(self, what: str) -> None:
         """Describe the stage anew."""
 
+    def hint(self, what: str) -> None:
+        """Tell what was found in a file, for the user to check."""
+
 
 class Silent:
     """Stages of which nothing is shown."""
@@ -62,6 +65,8 @@ class Silent:
         return nullcontext(lambda *_: None)
 
     def say(self, what: str) -> None: ...
+
+    def hint(self, what: str) -> None: ...
 
 
 class Inputs(NamedTuple):
@@ -171,6 +176,8 @@ def read(job: Job, stages: Stages) -> Inputs:
     if logger.isEnabledFor(logging.INFO):  # edges are counted only where somebody asks
         logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
         logger.info("read %d labels from %s", len(labels), labels_read.name)
+    for hint in (*edges.hints, *labels_read.hints):
+        stages.hint(hint)
     for sentence in (*edges.remarks(), *labels_read.remarks()):
         _warn(sentence)
     by_node = labels_read.weights if isinstance(confidence, str) else confidence

@@ -12,8 +12,10 @@ from isotherm.graph import Graph
 from isotherm.graph.nodes import NodeIndex
 from isotherm.graph.rows import rows_from_edges
 from isotherm.graph.texts import TextNumbers
+from isotherm.read.bipartite import on_side
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from isotherm.read.table import Batch
@@ -22,9 +24,16 @@ Number = TypeVar("Number", np.int32, np.float64)
 
 
 class EdgeList:
-    """Edges whose ends are numbered as they come."""
+    """Edges whose ends are numbered as they come.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    sides : pair of str, optional
+        Names of the two kinds of nodes, where each has ids of its own.
+    """
+
+    def __init__(self, sides: tuple[str, str] | None = None) -> None:
+        self._sides = sides
         self._numbers = TextNumbers()
         self._ends = Growing(np.int32), Growing(np.int32)
         self._weights: Growing[np.float64] | None = None
@@ -32,7 +41,10 @@ class EdgeList:
 
     def add(self, batch: Batch) -> None:
         """Take in some edges."""
-        ends = [self._numbers.encode(batch.first), self._numbers.encode(batch.second)]
+        ids = [batch.first, batch.second]
+        if self._sides is not None:
+            ids = [on_side(side, column) for side, column in zip(self._sides, ids, strict=True)]
+        ends = [self._numbers.encode(column) for column in ids]
         self.n_rows += len(ends[0])
         if batch.numbers is not None:
             kept = batch.numbers > 0  # an edge of weight 0 is none, but its ends are nodes
@@ -42,6 +54,15 @@ class EdgeList:
         self.n_kept += len(ends[0])
         for column, end in zip(self._ends, ends, strict=True):
             column.extend(end)
+
+    def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Positions of the two ends of each edge."""
+        source, target = (column.array() for column in self._ends)
+        return source, target
+
+    def texts(self) -> pa.Array:
+        """The ids of all nodes."""
+        return self._numbers.texts()
 
     def graph(self, name: str) -> Graph:
         """The graph.
@@ -53,11 +74,12 @@ class EdgeList:
         """
         if self.n_rows == 0:
             raise GraphError(f"{name} has no edges")
-        texts = self._numbers.texts()
+        texts = self.texts()
         self._numbers = TextNumbers()  # room for the graph
-        source, target = (column.array() for column in self._ends)
+        source, target = self.ends()
         weights = None if self._weights is None else self._weights.array()
-        return Graph(rows_from_edges(len(texts), source, target, weights), NodeIndex(texts))
+        rows = rows_from_edges(len(texts), source, target, weights)
+        return Graph(rows, NodeIndex(texts), self._sides)
 
 
 class Growing(Generic[Number]):

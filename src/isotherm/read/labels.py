@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,17 +11,25 @@ import pyarrow.compute as pc
 
 from isotherm.errors import LabelError, UnknownNode
 from isotherm.graph.texts import find_texts
-from isotherm.read.similar_ids import advice
+from isotherm.read.bipartite import find_side
+from isotherm.read.known_labels import (
+    KnownLabels,
+    label_by_node,
+    note_case,
+    note_placeholders,
+    without_conflicts,
+)
+from isotherm.read.similar_ids import advice, find_normalised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
+    from isotherm.read.options import TextOptions
     from isotherm.read.report import ReadReport
     from isotherm.read.table import LabelRows
 
 SHOWN = 5
-ODD = ("NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-1", "?")  # may mean: unknown
 
 
 class LabelList:
@@ -30,6 +39,8 @@ class LabelList:
         self._nodes: list[pa.Array] = []
         self._labels: list[pa.Array] = []
         self._weights: list[NDArray[np.float64]] = []
+        self._numbers: list[NDArray[np.int64]] = []  # of rows, from 1 on
+        self._n_rows = 0
 
     def add(self, rows: LabelRows) -> None:
         """Take in some rows."""
@@ -44,6 +55,9 @@ class LabelList:
             weights = np.asarray(rows.weights)
             known = pc.and_(known, pa.array(weights > 0))
             self._weights.append(weights[known.to_numpy(zero_copy_only=False)])
+        kept = known.to_numpy(zero_copy_only=False)
+        self._numbers.append(self._n_rows + 1 + np.flatnonzero(kept))
+        self._n_rows += len(nodes)
         self._nodes.append(nodes.filter(known))
         self._labels.append(labels.filter(known))
 
@@ -52,7 +66,9 @@ class LabelList:
         classes = {label for part in self._labels for label in pc.unique(part).to_pylist()}
         return sum(map(len, self._labels)), len(classes)
 
-    def of_nodes(self, graph: Graph, report: ReadReport, *, strict: bool) -> dict[str, str]:
+    def of_nodes(
+        self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
+    ) -> dict[str, str]:
         """The label of each node; what is odd about them is noted or raised.
 
         Raises
@@ -60,64 +76,45 @@ class LabelList:
         LabelError, UnknownNode
             See `isotherm.read_labels`.
         """
+        rows = self._rows(report)
+        rows = note_placeholders(rows, report, keep=options.keep_placeholders)
+        rows = note_case(rows, report, merge=options.merge_case)
+        rows = replace(rows, nodes=find_side(rows.nodes, graph, report))
+        texts = graph.nodes.as_texts()
+        exact = options.ids == "exact"
+        places = find_texts(rows.nodes, texts) if exact else find_normalised(rows.nodes, texts)
+        if (places < 0).any():
+            _note_strangers(rows.nodes.filter(pa.array(places < 0)), texts, report, strict=strict)
+        there = rows.kept(places >= 0)
+        if not exact:
+            there = replace(there, nodes=texts.take(pa.array(places[places >= 0])))
+        if options.on_error == "skip":
+            there = without_conflicts(there, report)
+        return label_by_node(there, report)
+
+    def _rows(self, report: ReadReport) -> KnownLabels:
         nodes = pa.concat_arrays(self._nodes) if self._nodes else pa.array([], pa.large_string())
         if len(nodes) == 0:
-            raise LabelError(f"{report.name} has no label: nothing is known to begin with")
-        labels = pa.concat_arrays(self._labels)
+            why = f": {report.skipped_words()}" if report.n_skipped else ""
+            raise LabelError(
+                f"{report.name} has no label{why or ': nothing is known to begin with'}"
+            )
         report.n_rows = len(nodes)
-        for odd in ODD:
-            count = pc.sum(pc.equal(labels, odd)).as_py()
-            if count:
-                report.notes.append(
-                    f"{report.name}: {odd!r} is taken for a class, of {count} node(s); where "
-                    "a label is not known the cell is left empty"
-                )
-        texts = graph.nodes.as_texts()
-        is_there = pa.array(find_texts(nodes, texts) >= 0)
-        strangers = nodes.filter(pc.invert(is_there))
-        if len(strangers):
-            self._note(strangers, texts, report, strict=strict)
-            nodes, labels = nodes.filter(is_there), labels.filter(is_there)
-        weights = None
-        if self._weights:
-            weights = np.concatenate(self._weights)[is_there.to_numpy(zero_copy_only=False)]
-        return _by_node(nodes.to_pylist(), labels.to_pylist(), weights, report)
-
-    def _note(
-        self, strangers: pa.Array, texts: pa.Array, report: ReadReport, *, strict: bool
-    ) -> None:
-        """Say that labels are there for nodes that are not in the graph."""
-        shown = ", ".join(map(repr, strangers.slice(0, SHOWN).to_pylist()))
-        message = (
-            f"{report.name}: {len(strangers)} of {report.n_rows} labels are for nodes that are "
-            f"not in the graph: {shown}{', …' if len(strangers) > SHOWN else ''} "
-            f"({advice(strangers, texts)})"
-        )
-        if strict or len(strangers) == report.n_rows:
-            raise UnknownNode(message)
-        report.notes.append(message)
+        weights = np.concatenate(self._weights) if self._weights else None
+        rows = np.concatenate(self._numbers)
+        return KnownLabels(nodes, pa.concat_arrays(self._labels), rows, weights)
 
 
-def _by_node(
-    nodes: list[str], labels: list[str], weights: NDArray[np.float64] | None, report: ReadReport
-) -> dict[str, str]:
-    """One label for each node; of several the one of the greatest weight."""
-    if weights is not None:
-        order = np.argsort(-weights, kind="stable").tolist()
-        ranked: dict[str, tuple[str, float]] = {}
-        for k in order:
-            label, weight = ranked.setdefault(nodes[k], (labels[k], float(weights[k])))
-            if label != labels[k] and weight == weights[k]:
-                raise _conflict(report.name, nodes[k], label, labels[k])
-        report.weights = {node: ranked[node][1] for node in nodes}
-        return {node: ranked[node][0] for node in nodes}
-    found = dict(zip(nodes, labels, strict=True))
-    if len(found) < len(nodes):
-        for node, label in zip(nodes, labels, strict=True):
-            if found[node] != label:
-                raise _conflict(report.name, node, label, found[node])
-    return found
-
-
-def _conflict(name: str, node: str, one: str, other: str) -> LabelError:
-    return LabelError(f"{name}: node {node!r} has two labels, {one!r} and {other!r}")
+def _note_strangers(
+    strangers: pa.Array, texts: pa.Array, report: ReadReport, *, strict: bool
+) -> None:
+    """Say that labels are there for nodes that are not in the graph."""
+    shown = ", ".join(map(repr, strangers.slice(0, SHOWN).to_pylist()))
+    message = (
+        f"{report.name}: {len(strangers)} of {report.n_rows} labels are for nodes that are "
+        f"not in the graph: {shown}{', …' if len(strangers) > SHOWN else ''} "
+        f"({advice(strangers, texts)})"
+    )
+    if strict or len(strangers) == report.n_rows:
+        raise UnknownNode(message)
+    report.notes.append(message)

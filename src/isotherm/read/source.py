@@ -61,6 +61,7 @@ class Source:
         self._stream = self._counted if kind is None else unpacked(self._counted, kind)
         self._written: tuple[int, int] | None = None  # when, of a file read in any order
         self._limit, self._is_packed, self._n_read = limit or UnpackLimit(), packed, 0
+        self._kept: bytes | None = None
         self.name = name
         self.size = _size(raw) if name != STANDARD_INPUT else None
         self.path = None if packed or self.size is None else Path(name)
@@ -94,7 +95,9 @@ class Source:
             self._written = _last_write(self._raw)
             self._raw.seek(0)
             return self._raw  # type: ignore[no-any-return]
-        return io.BytesIO(self.whole())
+        if self._kept is None:  # it may be asked for again
+            self._kept = self.whole()
+        return io.BytesIO(self._kept)
 
     def whole(self) -> bytes:
         """The contents, as UTF-8 if they are text.

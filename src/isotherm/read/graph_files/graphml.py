@@ -192,6 +192,7 @@ class _Reader:
             self._take_text()
         elif element == "graph":
             self.n_graphs += 1
+            self.builder.directed = attributes.get("edgedefault") == "directed"
             if self.n_graphs > 1:
                 raise self._fault("a second graph: only files with one graph are read")
 
