@@ -17,7 +17,7 @@ from isotherm.graph.texts import TextNumbers
 from isotherm.memory import LANES, current_memory, memory_of_solve
 from isotherm.read.columns import choose_edge_columns
 from isotherm.read.load import gather_labels, graph_of_source
-from isotherm.read.source import open_source
+from isotherm.read.opening import open_source
 from isotherm.trust.choose import LEAKS
 from isotherm.trust.leave_one_out import LARGE, LARGE_CHOICE, columns_of_sample
 

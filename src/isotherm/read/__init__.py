@@ -2,12 +2,17 @@
 
 The way of a file:
 
-1. `source`: its bytes, unpacked (`unpacking`);
-2. `formats`: recognised by the first of them; the table of all formats;
-3. `text_table` or `arrow_table`: opened as a table, a text file by looking at its first lines
-   (`layout`); which columns count is said or guessed (`columns`);
+1. `opening`: a file (`source`), its bytes, unpacked (`unpacking`, `zipped`); or the files of a
+   folder or a pattern (`parts`);
+2. `formats`: recognised by the first bytes; the table of all formats;
+3. `text_table`, `arrow_table`, `parts_table`, or `row_table` for what libraries read row by row
+   (`sqlite_table`, `excel_table`, `json_table`, `networkx_edges`): opened as a table, a text file
+   by looking at its first lines (`layout`); which columns count is said, or told by their names
+   (`paired_names`) and contents (`column_contents`), never guessed (`columns`);
 4. `parse`: rows, block by block;
-5. `edges` or `labels`: node ids numbered as they come, then the Graph; labels by node.
+5. `edges` or `labels`: node ids numbered as they come, then the Graph; labels by node. Weights are
+   texts that `numbers` reads, ids may be `similar_ids` or of two sides (`bipartite`), and labels
+   may be placeholders or spelt in several ways (`known_labels`).
 
 What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_labels`.
 `options` is what a user says of a file, `report` what became of it, and `load` runs the steps.

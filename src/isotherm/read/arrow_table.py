@@ -93,8 +93,6 @@ class ArrowTable:
             names = tuple(schema.names)
         self._opened = opened
         self.layout = Layout("", names, 0, None, header=True, sample=())
-        if len(names) < 2:
-            raise FileError(f"{source.name} has {len(names)} column(s); two are needed")
 
     @property
     def n_rows(self) -> int | None:

@@ -147,7 +147,7 @@ def find_layout(
     width = Counter(len(row) for _, row in rows).most_common(1)[0][0]
     others = [tuple(row) for _, row in rows[1:] if len(row) == width]
     if header is None:
-        header = _is_header(cells, others, [text for text in wanted if text])
+        header = is_header(cells, others, [text for text in wanted if text])
     columns = [text.lstrip("#").strip() or str(k) for k, text in enumerate(cells, start=1)]
     if not header:
         columns = [str(k) for k in range(1, width + 1)]
@@ -233,7 +233,7 @@ def _split_or_none(line: str, delimiter: str, comment: str | None) -> list[str] 
         return None
 
 
-def _is_header(first: list[str], others: list[tuple[str, ...]], wanted: list[str]) -> bool:
+def is_header(first: list[str], others: list[tuple[str, ...]], wanted: list[str]) -> bool:
     """Whether the first row holds names of columns."""
     if wanted and any(text in first for text in wanted):
         return True

@@ -15,10 +15,10 @@ from isotherm.read.edges import EdgeList, release_unused
 from isotherm.read.formats import edge_formats, label_formats
 from isotherm.read.labels import LabelList
 from isotherm.read.layout import is_number
+from isotherm.read.opening import open_source
 from isotherm.read.options import TextOptions
 from isotherm.read.report import ReadReport
 from isotherm.read.similar_ids import merge_ids, note_similar_ids
-from isotherm.read.source import open_source
 from isotherm.read.table import LabelRows
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from isotherm.graph import Graph
     from isotherm.read.columns import Choice, Known
+    from isotherm.read.opening import PartedSource
     from isotherm.read.source import Source
     from isotherm.read.table import Columns, Table
 
@@ -65,7 +66,7 @@ def load_graph(
 
 
 def graph_of_source(
-    source: Source,
+    source: Source | PartedSource,
     columns: Columns,
     options: TextOptions,
     progress: Progress | None = None,
@@ -73,6 +74,7 @@ def graph_of_source(
 ) -> tuple[Graph, ReadReport]:
     """The graph of a file that is open; see `load_graph`."""
     report = ReadReport(source.name, source.format.name)
+    _check_table(source, options)
     if options.bipartite and source.format.open_table is None:
         raise ParameterError(
             f"{_is_a(source)} bipartite is for tables, with a column for each of the two sides"
@@ -155,6 +157,7 @@ def gather_labels(
     labels = LabelList()
     with open_source(path, options.unpacking, hashed=hashed) as source:
         report = ReadReport(source.name, source.format.name)
+        _check_table(source, options)
         if source.format.read_labels is not None:
             labels.add(source.format.read_labels(source, columns, report))
         elif source.format.open_table is not None:
@@ -169,7 +172,15 @@ def gather_labels(
     return labels, report
 
 
-def _is_a(source: Source) -> str:
+def _check_table(source: Source | PartedSource, options: TextOptions) -> None:
+    if options.table is not None and not source.format.has_tables:
+        raise ParameterError(
+            f"{_is_a(source)} it has no tables or sheets to choose from: leave out "
+            f"{options.table!r}"
+        )
+
+
+def _is_a(source: Source | PartedSource) -> str:
     return f"{source.name} is a {source.format.name} file;"
 
 

@@ -57,7 +57,8 @@ def _rest(one: list[str], other: list[str]) -> list[str] | None:
     differ = [k for k, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
     if len(differ) != 1 or (one[differ[0]], other[differ[0]]) not in _PAIRS:
         return None
-    return one[: differ[0]] + one[differ[0] + 1 :]
+    rest = one[: differ[0]] + one[differ[0] + 1 :]
+    return None if not rest and one[0].isdecimal() else rest  # 1 and 2 alone only count columns
 
 
 def _rank(rest: list[str]) -> int:

@@ -86,6 +86,15 @@ class ReadReport:
             self.hints.append(f"{self.name}: weights are in {next(iter(found))!r}")
             self.currencies |= found
 
+    def add(self, other: ReadReport, error: type[IsothermError]) -> None:
+        """Take in what became of a part of the file."""
+        self.n_rows += other.n_rows
+        self.n_skipped += other.n_skipped
+        for reason, count in other.reasons.items():
+            self.reasons[reason] = self.reasons.get(reason, 0) + count
+        self.faults = [*self.faults, *other.faults][:SHOWN]
+        self.check_currencies(other.currencies, error)
+
     def skipped_words(self) -> str:
         """How many rows were left out, for which reasons, and the first of them."""
         rows = "row was" if self.n_skipped == 1 else "rows were"

@@ -45,6 +45,8 @@ def _names(contents: Contents, report: ReadReport) -> list[str]:
     made_up = all(_MADE_UP.fullmatch(node) for node in contents.nodes)
     if not made_up or len(set(names) - {None, ""}) < len(contents.nodes):
         return contents.nodes
+    if names == contents.nodes:
+        return contents.nodes
     report.notes.append(f"{report.name}: nodes are called by their attribute 'name', not by id")
     return [name or "" for name in names]
 
@@ -74,7 +76,8 @@ def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> Label
             f"nodes of {report.name} have no attribute {wanted!r}; there are: {there}"
         )
     report.columns = ("node", wanted)
-    report.hints.append(f"{report.name}: labels are in the attribute {wanted!r} (of {there})")
+    if columns.get("label") is None and len(contents.columns) > 1:
+        report.hints.append(f"{report.name}: labels are in the attribute {wanted!r}, of {there}")
     return LabelRows(_names(contents, report), contents.columns[wanted])
 
 
