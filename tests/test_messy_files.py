@@ -17,6 +17,7 @@ from isotherm import (
     read_graph,
     read_labels,
 )
+from isotherm.estimate import count_edges
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.numbers import NumberParser
 from isotherm.read.options import NumberOptions, TextOptions
@@ -90,6 +91,20 @@ def test_row_numbers_are_no_ids_and_nodes_in_order_are(tmp_path):
         assert set(read_graph(written(tmp_path, rows)).names) == set("abcd")
     path = "".join(f"{k} {k + 1} 0.5\n" for k in range(9))
     assert read_graph(written(tmp_path, path)).degrees.tolist() == [0.5, *[1.0] * 8, 0.5]
+
+
+def test_three_columns_of_numbers_may_be_a_row_number_and_two_ends(tmp_path):
+    path = written(tmp_path, "1 17 5\n2 5 9\n3 9 17\n4 5 17\n", "e.txt")
+    with pytest.raises(GraphError, match="not clear which two"):
+        read_graph(path)
+    assert read_graph(path, source=2, target=3).n_edges == 3
+    assert read_graph(path, source=1, target=2, weight=3).degrees.sum() == 2 * 48
+
+
+def test_an_estimate_says_what_it_took_for_the_ends(tmp_path):
+    path = written(tmp_path, payments(("nr", "am", "konto", "gegenkonto", "betrag")))
+    with pytest.warns(IsothermWarning, match="from 'konto' to 'gegenkonto'"):
+        assert count_edges(str(path), {}, TextOptions()).nodes == 4
 
 
 def test_times_in_seconds_are_no_weights(tmp_path):
@@ -195,6 +210,11 @@ def test_what_is_no_number_or_could_be_two_is_refused(decimal, thousands, text):
     assert np.isnan(parser.parse(pa.array([text]))).all()
     with pytest.raises(ValueError, match="a weight must be a number, got"):
         parser.parse_one(text)
+
+
+def test_a_cell_of_many_blanks_takes_no_time():
+    with pytest.raises(ValueError, match="must be a number"):
+        NumberParser(NumberOptions()).parse_one("1" + " " * 200_000 + "1")
 
 
 def test_a_number_that_could_be_two_says_how_to_tell(tmp_path):

@@ -446,7 +446,7 @@ def test_pickles_are_refused_with_advice(tmp_path):
         ("x.parquet", b"PAR1 not really", "damaged"),
         ("x.feather", b"ARROW1 not really", "damaged"),
         ("x.npz", b"PK\x03\x04 not really", "not a .npz"),
-        ("x.json", b'{"a": 1}', "is a JSON file; a graph is read from CSV"),
+        ("x.json", b'{"a": 1}', "edges in JSON are a list of records"),
     ],
 )
 def test_what_is_no_graph_is_refused(tmp_path, name, contents, said):
@@ -468,8 +468,9 @@ def test_files_that_are_not_there(tmp_path):
     written(tmp_path, "a,b\n", "edges.csv")
     with pytest.raises(FileError, match=r"there is no file .*edgs\.csv; is it .*edges\.csv"):
         read_graph(tmp_path / "edgs.csv")
-    with pytest.raises(FileError, match="is a folder"):
-        read_graph(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileError, match="is a folder without files to read"):
+        read_graph(tmp_path / "empty")
 
 
 def test_standard_input(monkeypatch):

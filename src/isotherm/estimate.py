@@ -8,11 +8,13 @@ population size for capture-recapture data with unequal catchability, 1987).
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.errors import IsothermWarning
 from isotherm.graph.texts import TextNumbers
 from isotherm.memory import LANES, current_memory, memory_of_solve
 from isotherm.read.columns import choose_edge_columns
@@ -139,8 +141,10 @@ def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int
     with open_source(path, options.unpacking) as source:
         if source.format.open_table is not None:
             table = source.format.open_table(source, options, list(columns.values()))
-            chosen = choose_edge_columns(table, columns, path).columns
-            return _count_table(table, chosen, small)
+            choice = choose_edge_columns(table, columns, path)
+            if choice.guessed:
+                warnings.warn(f"{path}: {choice.why}", IsothermWarning, stacklevel=2)
+            return _count_table(table, choice.columns, small)
         started = time.perf_counter()
         graph, report = graph_of_source(source, columns, options)
     texts = graph.nodes.as_texts()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from isotherm.read.report import ReadReport
 
 FEWEST = 20  # edges that tell something about the two columns
+FIRST = 10_000  # edges that are looked at before all are
 DENSE = 0.9  # share of the numbers from the first to the last, if they count rows
 OTHER = 1.5  # times as many on one side, at least, if the two count different things
 
@@ -82,6 +83,8 @@ def note_two_kinds(
     """
     if len(ends[0]) < FEWEST:
         return
+    if np.isin(ends[0][:FIRST], ends[1][:FIRST]).any() and not _are_numbers(texts.slice(0, FEWEST)):
+        return  # as a rule, and found by a few edges
     sides = np.zeros((2, len(texts)), dtype=bool)
     for side, end in zip(sides, ends, strict=True):
         side[end] = True
@@ -101,10 +104,9 @@ def note_two_kinds(
 
 def _count_different_things(sides: NDArray[np.bool_], texts: pa.Array) -> bool:
     """Whether each side has nearly all numbers from 0 or 1 to its own last one."""
-    try:
-        numbers = pc.cast(texts, pa.int64()).to_numpy()
-    except pa.ArrowInvalid:
+    if not _are_numbers(texts):
         return False
+    numbers = pc.cast(texts, pa.int64()).to_numpy()
     lasts = []
     for side in sides:
         first, last = numbers[side].min(), numbers[side].max()
@@ -112,3 +114,8 @@ def _count_different_things(sides: NDArray[np.bool_], texts: pa.Array) -> bool:
             return False
         lasts.append(int(last))
     return max(lasts) >= OTHER * min(lasts)
+
+
+def _are_numbers(texts: pa.Array) -> bool:
+    """Whether all ids are whole numbers."""
+    return bool(pc.all(pc.match_substring_regex(texts, "^[0-9]{1,18}$")).as_py())

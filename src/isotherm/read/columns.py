@@ -65,6 +65,8 @@ def choose_edge_columns(table: Table, columns: Columns, name: str) -> Choice:
     if ends.count(None) == len(left) and not any(map(cells.holds_no_ids, left)):
         chosen = _filled(ends, left)
     elif _is_plain_list(layout) and ends == [None, None] and weight in (None, 2):
+        if cells.may_begin_with_row_numbers():
+            raise _not_clear(cells, name)
         chosen = [0, 1]
     else:
         ends = [
@@ -144,6 +146,11 @@ class _Cells:
         """Whether this is sure: nodes may be numbered like rows, or come once each."""
         return self.why_no_ids(column) in ("dates", "amounts")
 
+    def may_begin_with_row_numbers(self) -> bool:
+        """Whether three columns of numbers may be a row number and two ends, with no weight."""
+        counting = [self.why_no_ids(k) == "row numbers" for k in (0, 1)]
+        return counting == [True, False] and self.share(1, 2) >= SHARED
+
     def share(self, one: int, other: int) -> float:
         return share_of_common(self.columns[one], self.columns[other])
 
@@ -184,10 +191,7 @@ def _ends_by_contents(
     alike = [pair for pair in pairs if cells.share(*pair) >= SHARED]
     found = alike if len(alike) == 1 else pairs if len(pairs) == 1 else []
     if not found:
-        raise GraphError(
-            f"{name} has {cells.count} columns, and it is not clear which two hold the ends of the "
-            f"edges; name them with --source and --target (source=, target=):\n{_listed(cells)}"
-        )
+        raise _not_clear(cells, name)
     one, other = found[0]
     return [other, one] if ends[0] == other or ends[1] == one else [one, other]
 
@@ -244,6 +248,13 @@ def _edge_words(layout: Layout, chosen: Sequence[int], weight: int | None) -> st
     return (
         f"edges run from {one!r} to {other!r}, {weights}; not used: {names}{more} "
         "(--source, --target and --weight choose others)"
+    )
+
+
+def _not_clear(cells: _Cells, name: str) -> GraphError:
+    return GraphError(
+        f"{name} has {cells.count} columns, and it is not clear which two hold the ends of the "
+        f"edges; name them with --source and --target (source=, target=):\n{_listed(cells)}"
     )
 
 

@@ -12,12 +12,12 @@ from isotherm.graph import Graph
 from isotherm.graph.nodes import NodeIndex
 from isotherm.graph.rows import rows_from_edges
 from isotherm.graph.texts import TextNumbers
-from isotherm.read.bipartite import on_side
+from isotherm.read.bipartite import note_two_kinds, on_side
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
+    from isotherm.read.report import ReadReport
     from isotherm.read.table import Batch
 
 Number = TypeVar("Number", np.int32, np.float64)
@@ -55,17 +55,8 @@ class EdgeList:
         for column, end in zip(self._ends, ends, strict=True):
             column.extend(end)
 
-    def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Positions of the two ends of each edge."""
-        source, target = (column.array() for column in self._ends)
-        return source, target
-
-    def texts(self) -> pa.Array:
-        """The ids of all nodes."""
-        return self._numbers.texts()
-
-    def graph(self, name: str) -> Graph:
-        """The graph.
+    def graph(self, report: ReadReport) -> Graph:
+        """The graph; what is odd about the two ends of its edges is noted.
 
         Raises
         ------
@@ -73,10 +64,13 @@ class EdgeList:
             If there are no edges.
         """
         if self.n_rows == 0:
-            raise GraphError(f"{name} has no edges")
-        texts = self.texts()
+            why = f" left: {report.skipped_words()}" if report.n_skipped else ""
+            raise GraphError(f"{report.name} has no edges{why}")
+        texts = self._numbers.texts()
         self._numbers = TextNumbers()  # room for the graph
-        source, target = self.ends()
+        source, target = (column.array() for column in self._ends)
+        if self._sides is None:
+            note_two_kinds((source, target), texts, report)
         weights = None if self._weights is None else self._weights.array()
         rows = rows_from_edges(len(texts), source, target, weights)
         return Graph(rows, NodeIndex(texts), self._sides)

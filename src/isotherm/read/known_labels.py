@@ -88,9 +88,10 @@ def note_placeholders(known: KnownLabels, report: ReadReport, *, keep: bool) -> 
 
 def note_case(known: KnownLabels, report: ReadReport, *, merge: bool) -> KnownLabels:
     """Labels of which some differ only by case or blanks, which is noted; merged if asked for."""
-    counts = Counter(known.labels.to_pylist())
+    counted = pc.value_counts(known.labels).to_pylist()
+    counted.sort(key=lambda found: -found["counts"])  # the most frequent spelling first
     spellings: dict[str, list[str]] = {}
-    for label, _ in counts.most_common():  # the most frequent spelling first
+    for label in (found["values"] for found in counted):
         spellings.setdefault(" ".join(label.split()).casefold(), []).append(label)
     several = [found for found in spellings.values() if len(found) > 1]
     if not several:
@@ -134,6 +135,9 @@ def label_by_node(known: KnownLabels, report: ReadReport) -> dict[str, str]:
         If a node has two.
     """
     nodes, labels, weights = known.nodes.to_pylist(), known.labels.to_pylist(), known.weights
+    found = dict(zip(nodes, labels, strict=True))
+    if weights is None and len(found) == len(nodes):
+        return found
     order = range(len(nodes)) if weights is None else np.argsort(-weights, kind="stable").tolist()
     first: dict[str, int] = {}
     for k in order:

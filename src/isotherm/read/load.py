@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from isotherm.errors import FileError, GraphError, LabelError, ParameterError
 from isotherm.graph.texts import find_texts
-from isotherm.read.bipartite import note_two_kinds
 from isotherm.read.columns import choose_edge_columns, choose_label_columns
 from isotherm.read.edges import EdgeList, release_unused
 from isotherm.read.formats import edge_formats, label_formats
@@ -89,11 +88,7 @@ def graph_of_source(
         if building is not None:
             building()
         release_unused()
-        if edges.n_rows == 0 and report.n_skipped:
-            raise GraphError(f"{source.name} has no edges left: {report.skipped_words()}")
-        if sides is None:
-            note_two_kinds(edges.ends(), edges.texts(), report)
-        graph = edges.graph(source.name)
+        graph = edges.graph(report)
         report.n_empty = edges.n_rows - edges.n_kept
         is_text = bool(table.layout.sample) and sides is None
         if options.header is None and not table.layout.header and is_text:

@@ -22,6 +22,7 @@ from isotherm.read.report import shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+LONGEST = 200  # characters of a number with a sign of currency
 _BLANKS = " \u00a0\u202f"
 _SIGNS = "$€£¥₹₽₩₺₿₫₴₦฿₪"
 _CODES = (
@@ -99,7 +100,12 @@ class NumberParser:
         return value
 
     def _value(self, text: str) -> float:
-        bare = _AROUND.sub("", text)
+        if self._expression.fullmatch(text):  # as nearly all are
+            bare = text
+        elif len(text) > LONGEST:  # blanks in the middle are looked at again and again
+            return math.nan
+        else:
+            bare = _AROUND.sub("", text)
         if not self._expression.fullmatch(bare):
             return math.nan
         kept = "".join(letter for letter in bare if letter not in self._separators)
