@@ -19,7 +19,7 @@ from conftest import CliRun
 from isotherm.job import Job
 from isotherm.pipeline import Silent, do
 from isotherm.read.load import load_graph, load_labels
-from isotherm.read.source import open_source
+from isotherm.read.opening import open_source
 
 EDGES = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "x"), ("x", "y"), ("y", "z"), ("z", "x")]
 CSV = ("source,target\n" + "".join(f"{i},{j}\n" for i, j in EDGES)).encode()

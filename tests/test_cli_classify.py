@@ -313,7 +313,8 @@ def test_force_replaces_and_skip_counts(here):
     result = here("classify", "edges.csv", "labels.csv", "-o", "out.csv", "--force",
                   "--on-error", "skip")  # fmt: skip
     assert result.returncode == 0
-    assert "warning: 1 malformed row was left out; edges.csv, line 22: 1 column" in result.stderr
+    assert "warning: edges.csv: 1 malformed row was left out: 1 column" in result.stderr
+    assert "The first: edges.csv, line 22: 1 column" in result.stderr
     assert (here.folder / "out.csv").read_text().startswith("node,")
     quiet = here("classify", "edges.csv", "labels.csv", "-o", "out.csv", "--force",
                  "--on-error", "skip", "--quiet")  # fmt: skip
@@ -321,11 +322,11 @@ def test_force_replaces_and_skip_counts(here):
 
 
 def test_one_class_and_odd_labels_are_pointed_out(here):
-    (here.folder / "labels.csv").write_text("node,label\na,NA\nz,NA\n")
+    (here.folder / "labels.csv").write_text("node,label\na,-1\nz,-1\n")
     result = here("classify", "edges.csv", "labels.csv", "-o", "out.jsonl")
     assert result.returncode == 0
-    assert "warning: labels.csv: 'NA' is taken for a class, of 2 node(s)" in result.stderr
-    assert "warning: there is only one class, 'NA': nodes are ranked by how near" in result.stderr
+    assert "warning: labels.csv: '-1' was treated as a class (2 nodes)" in result.stderr
+    assert "warning: there is only one class, '-1': nodes are ranked by how near" in result.stderr
     import json
 
     for line in (here.folder / "out.jsonl").read_text().splitlines():

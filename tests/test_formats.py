@@ -75,7 +75,7 @@ def test_an_entry_is_all_that_a_new_format_needs(stars, tmp_path):  # noqa: ARG0
     assert read_labels(out, graph) == {"a": "red", "b": "red", "c": "blue", "d": "blue"}
     counts = count_edges(str(edges), {}, TextOptions())
     assert (counts.rows, counts.nodes, counts.exact) == (3, 4, True)
-    assert formats.edge_formats().endswith("GML or Stars")
+    assert formats.edge_formats().endswith("JSON or Stars")
     assert formats.label_formats().endswith("JSON or Stars")
     assert formats.output_formats().endswith("or Stars (.stars)")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from isotherm import Graph
-from isotherm.errors import GraphError
+from isotherm.errors import GraphError, IsothermWarning
 from oracle import random_graph
 
 
@@ -237,9 +237,14 @@ def test_networkx_weight_can_be_another_attribute_or_none():
 
 def test_directed_networkx_graphs_lose_their_direction():
     unweighted = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
-    assert dense(Graph.from_networkx(unweighted)).tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    with pytest.warns(IsothermWarning, match="edges lose their direction"):
+        graph = Graph.from_networkx(unweighted)
+    assert dense(graph).tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     weighted = nx.DiGraph([(0, 1, {"weight": 2}), (1, 0, {"weight": 3})])
-    assert dense(Graph.from_networkx(weighted))[0, 1] == 5
+    with pytest.warns(IsothermWarning, match="edges lose their direction"):
+        assert dense(Graph.from_networkx(weighted))[0, 1] == 5
+    with pytest.warns(IsothermWarning, match="edges lose their direction"):
+        Graph.from_igraph(igraph.Graph([(0, 1)], directed=True))
 
 
 def test_parallel_networkx_edges_follow_the_rule_for_duplicates():

@@ -24,7 +24,7 @@ from isotherm.cli.options import LIMIT, RATIO
 from isotherm.cli.parse import parse_size
 from isotherm.read import source as reading
 from isotherm.read import unpacking
-from isotherm.read.source import open_source
+from isotherm.read.opening import open_source
 from isotherm.read.unpacking import MOST_BYTES, MOST_TIMES, UnpackLimit
 
 SIZE = 1 << 25

@@ -8,16 +8,18 @@ population size for capture-recapture data with unequal catchability, 1987).
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.errors import IsothermWarning
 from isotherm.graph.texts import TextNumbers
 from isotherm.memory import LANES, current_memory, memory_of_solve
 from isotherm.read.columns import choose_edge_columns
 from isotherm.read.load import gather_labels, graph_of_source
-from isotherm.read.source import open_source
+from isotherm.read.opening import open_source
 from isotherm.stacking.embedding import PANELS, PRODUCTS, fits, memory_of_embedding
 from isotherm.stacking.flows import FURTHER
 from isotherm.stacking.left_out import LARGE as LARGE_STACK
@@ -161,7 +163,10 @@ def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int
     with open_source(path, options.unpacking) as source:
         if source.format.open_table is not None:
             table = source.format.open_table(source, options, list(columns.values()))
-            return _count_table(table, choose_edge_columns(table.layout, columns, path), small)
+            choice = choose_edge_columns(table, columns, path)
+            if choice.guessed:
+                warnings.warn(f"{path}: {choice.why}", IsothermWarning, stacklevel=2)
+            return _count_table(table, choice.columns, small)
         started = time.perf_counter()
         graph, report = graph_of_source(source, columns, options)
     texts = graph.nodes.as_texts()

@@ -46,7 +46,9 @@ def predict_values(job: Job, stages: Stages) -> DirichletRegressor:
         DirichletRegressor(**_parameters(job)),
         job,
         stages,
-        lambda rows, graph, read: rows.numbers_of_nodes(graph, read, strict=job.strict),
+        lambda rows, graph, read: rows.numbers_of_nodes(
+            graph, read, job.label_options, strict=job.strict
+        ),
     )
 
 
@@ -69,7 +71,7 @@ def predict_label_sets(
         job,
         stages,
         lambda rows, graph, read: rows.sets_of_nodes(
-            graph, read, strict=job.strict, separator=separator
+            graph, read, job.label_options, strict=job.strict, separator=separator
         ),
     )
 
@@ -90,7 +92,7 @@ def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
     with stages.stage(f"reading {job.labels}"):
         rows, read = gather_labels(job.labels, job.label_columns, job.label_options)
         given = known(rows, graph, read)
-    tell_of_files(graph, edges, read)
+    tell_of_files(graph, edges, read, stages)
     with stages.solving() as show:
         model.fit(graph, given, progress=show)
     if job.out is not None:

@@ -53,6 +53,9 @@ class Stages(Protocol):
     def say(self, what: str) -> None:
         """Describe the stage anew."""
 
+    def hint(self, what: str) -> None:
+        """Tell what was found in a file, for the user to check."""
+
 
 class Silent:
     """Stages of which nothing is shown."""
@@ -64,6 +67,8 @@ class Silent:
         return nullcontext(lambda *_: None)
 
     def say(self, what: str) -> None: ...
+
+    def hint(self, what: str) -> None: ...
 
 
 class Inputs(NamedTuple):
@@ -176,7 +181,7 @@ def read(job: Job, stages: Stages) -> Inputs:
             strict=job.strict,
             hashed=job.is_hashed,
         )
-    tell_of_files(graph, edges, labels_read)
+    tell_of_files(graph, edges, labels_read, stages)
     by_node = labels_read.weights if isinstance(confidence, str) else confidence
     return Inputs(graph, labels, by_node, edges, labels_read)
 
@@ -194,11 +199,13 @@ def read_edges(job: Job, stages: Stages) -> tuple[Graph, ReadReport]:
         )
 
 
-def tell_of_files(graph: Graph, edges: ReadReport, labels: ReadReport) -> None:
-    """Log what was read, and warn of what a user should know of it."""
+def tell_of_files(graph: Graph, edges: ReadReport, labels: ReadReport, stages: Stages) -> None:
+    """Log what was read, say what was chosen, and warn of what a user should know of it."""
     if logger.isEnabledFor(logging.INFO):  # edges are counted only where somebody asks
         logger.info("read %d nodes and %d edges from %s", graph.n_nodes, graph.n_edges, edges.name)
         logger.info("read %d labels from %s", labels.n_rows, labels.name)
+    for hint in (*edges.hints, *labels.hints):
+        stages.hint(hint)
     for sentence in (*edges.remarks(), *labels.remarks()):
         _warn(sentence)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -28,14 +29,16 @@ def make_job(
 ) -> Job:
     """The job that the options ask for, without its outputs."""
     from isotherm.job import Job
-    from isotherm.read.options import TextOptions
+    from isotherm.read.options import NumberOptions, TextOptions
     from isotherm.read.unpacking import UnpackLimit
 
-    shared = (
-        reading.comment,
-        reading.encoding,
-        reading.on_error,
-        UnpackLimit(parse_size(reading.unpack_limit), reading.unpack_ratio),
+    shared = TextOptions(
+        comment=reading.comment,
+        encoding=reading.encoding,
+        on_error=reading.on_error,
+        unpacking=UnpackLimit(parse_size(reading.unpack_limit), reading.unpack_ratio),
+        numbers=NumberOptions(reading.decimal, reading.thousands),
+        ids=reading.ids,
     )
     return Job(
         edges,
@@ -46,8 +49,21 @@ def make_job(
             "label": reading.label,
             "weight": reading.label_weight,
         },
-        edge_options=TextOptions(reading.delimiter, reading.header, *shared),
-        label_options=TextOptions(reading.label_delimiter, reading.label_header, *shared),
+        edge_options=replace(
+            shared,
+            delimiter=reading.delimiter,
+            header=reading.header,
+            bipartite=reading.bipartite,
+            table=reading.edge_table,
+        ),
+        label_options=replace(
+            shared,
+            delimiter=reading.label_delimiter,
+            header=reading.label_header,
+            merge_case=reading.merge_case,
+            keep_placeholders=reading.keep_placeholders,
+            table=reading.label_table,
+        ),
         strict=reading.strict,
         kind=_kind(model),
         balance=model.balance,

@@ -31,8 +31,15 @@ class MessageOptions:
     @contextmanager
     def stages(self) -> Iterator[Stages]:
         """What shows the stages of a run; warnings are shown between them."""
-        with self.listening() as show, Stages(quiet=self.quiet, between=show) as stages:
+        with (
+            self.listening() as show,
+            Stages(quiet=self.quiet, between=show, hint=self._hint) as stages,
+        ):
             yield stages
+
+    def _hint(self, what: str) -> None:
+        if not self.quiet:
+            say("note", what)
 
     @contextmanager
     def progress_bar(self) -> Iterator[Callable[[str, int, int], None]]:
@@ -63,7 +70,7 @@ class MessageOptions:
 
 
 def say(kind: str, message: str) -> None:
-    """An error or a warning: one paragraph on stderr."""
+    """An error, a warning or a note: one paragraph on stderr."""
     style = {"error": "bold red", "warning": "bold yellow"}.get(kind, "")
     text = Text.assemble((f"{kind}:", style), f" {printable(message)}")
     with suppress(OSError):  # a terminal that was closed

@@ -104,6 +104,20 @@ class ReadingOptions:
     ] = None
     target: Annotated[str | None, _reading(help="Column of EDGES with the other end.")] = None
     weight: Annotated[str | None, _reading(help="Column of EDGES with weights.")] = None
+    bipartite: Annotated[
+        bool,
+        _reading(
+            "--bipartite",
+            help="The two columns of EDGES have ids of their own: 7 and 7 are two nodes.",
+        ),
+    ] = False
+    edge_table: Annotated[
+        str | None,
+        _reading(
+            "--table",
+            help="Of EDGES: the table or query (SQLite), or the sheet, by name or number.",
+        ),
+    ] = None
     delimiter: Annotated[
         str | None, _reading(help="Of EDGES: a character, 'tab' or 'space' (any white space).")
     ] = None
@@ -125,6 +139,7 @@ class ReadingOptions:
             help="Column of LABELS with weights: of several labels of a node the heaviest counts."
         ),
     ] = None
+    label_table: Annotated[str | None, _reading(help="Of LABELS, as --table.")] = None
     label_delimiter: Annotated[str | None, _reading(help="Of LABELS, as --delimiter.")] = None
     label_header: Annotated[
         bool | None,
@@ -133,6 +148,28 @@ class ReadingOptions:
             help="Whether the first line of LABELS names the columns.",
             show_default=False,
         ),
+    ] = None
+    merge_case: Annotated[
+        bool,
+        _reading("--merge-case", help="Labels that differ only by case or blanks are one class."),
+    ] = False
+    keep_placeholders: Annotated[
+        bool,
+        _reading(
+            "--keep-placeholders",
+            help="Labels such as N/A, unknown, ? and - are classes; else they mean: not known.",
+        ),
+    ] = False
+    ids: Annotated[
+        Literal["exact", "normalised"],
+        _reading(help="'normalised': case, blanks and leading zeros of ids do not count."),
+    ] = "exact"
+    decimal: Annotated[
+        Literal[".", ","], _reading(help="Point or comma of decimal numbers in weights.")
+    ] = "."
+    thousands: Annotated[
+        str | None,
+        _reading(help="What stands between thousands in weights, such as , or ' or a blank."),
     ] = None
     strict: Annotated[
         bool, _reading("--strict", help="Fail on labels for nodes not in the graph.")

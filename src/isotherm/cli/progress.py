@@ -58,10 +58,14 @@ class Stages:
         Draw nothing, whatever stderr is.
     between : callable
         Called before each stage.
+    hint : callable
+        Called with what was found in a file, for the user to check.
     """
 
-    def __init__(self, *, quiet: bool, between: Callable[[], None]) -> None:
-        self._between = between
+    def __init__(
+        self, *, quiet: bool, between: Callable[[], None], hint: Callable[[str], None]
+    ) -> None:
+        self._between, self.hint = between, hint
         console = Console(stderr=True)
         self.is_shown = console.is_terminal and not quiet
         room = max(20, console.width - 30)

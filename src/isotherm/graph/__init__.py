@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
-from isotherm.errors import GraphError
+from isotherm.errors import GraphError, IsothermWarning
+from isotherm.graph.ends import DIRECTED, as_ends, side_names, two_sides
 from isotherm.graph.frames import edge_columns, is_frame
 from isotherm.graph.nodes import NodeIndex, as_column, encode
 from isotherm.graph.rows import Rows, rows_from_edges, rows_from_matrix
 from isotherm.graph.texts import TextNumbers, text_column, text_order
-from isotherm.graph.weights import as_csr, as_weight_column, as_weight_matrix, check_weights
+from isotherm.graph.weights import as_csr, as_weight_matrix, check_weights, weighted_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -45,13 +47,21 @@ class Graph:
         The vector ``d = A1``.
     rows : Rows
         What is stored of the adjacency matrix.
+    sides : pair of str or None
+        The two kinds of nodes of a bipartite graph, where each has ids of its own.
     """
 
     rows: Rows
     degrees: NDArray[np.float64]
+    sides: tuple[str, str] | None
 
-    def __init__(self, rows: Rows, nodes: NodeIndex | None = None) -> None:
-        self.rows = rows
+    def __init__(
+        self,
+        rows: Rows,
+        nodes: NodeIndex | None = None,
+        sides: tuple[str, str] | None = None,
+    ) -> None:
+        self.rows, self.sides = rows, sides
         self._nodes = NodeIndex(rows.n_nodes, given=False) if nodes is None else nodes
         if rows.n_nodes == 0:
             raise GraphError("the graph is empty: it has no nodes")
@@ -64,7 +74,13 @@ class Graph:
 
     @classmethod
     def from_edges(
-        cls, source: Any, target: Any = None, weight: Any = None, *, nodes: Any = None
+        cls,
+        source: Any,
+        target: Any = None,
+        weight: Any = None,
+        *,
+        nodes: Any = None,
+        bipartite: bool = False,
     ) -> Graph:
         """Graph from the two ends of each edge.
 
@@ -79,6 +95,10 @@ class Graph:
         nodes : sequence of length n, optional
             All node ids, in the order wanted; the way to have nodes without edges. By default
             the ids found, sorted where they can be compared, else in order of appearance.
+        bipartite : bool
+            Whether the two ends are nodes of two kinds, each with ids of its own. Nodes are then
+            called by the name of their column and their id, ``"customer:7"``; columns that have
+            no name are ``"source"`` and ``"target"``.
 
         Raises
         ------
@@ -91,23 +111,29 @@ class Graph:
         >>> graph = Graph.from_edges(["ada", "bob", "bob"], ["bob", "cyd", "ada"])
         >>> graph.names.tolist(), graph.n_edges, graph.degrees.tolist()
         (['ada', 'bob', 'cyd'], 2, [1.0, 2.0, 1.0])
+        >>> Graph.from_edges([7, 8], [7, 7], bipartite=True).names.tolist()
+        ['source:7', 'source:8', 'target:7']
         """
         if target is None:
             if not is_frame(source):
                 raise GraphError("source alone must be a DataFrame of edges; or give target, too")
             source, target, weight = edge_columns(source)
+        if bipartite:
+            return cls._from_two_sides(source, target, weight, nodes)
         texts = (text_column(source), text_column(target))
         if nodes is None and texts[0] is not None and texts[1] is not None:
             return cls._from_texts(texts[0], texts[1], weight)
-        ends = [as_column(source, "source"), as_column(target, "target")]
-        if len(ends[0]) != len(ends[1]):
-            raise GraphError(f"source has {len(ends[0])} entries but target has {len(ends[1])}")
-        weights = None if weight is None else as_weight_column(weight, len(ends[0]))
+        ends = as_ends(source, target)
         index, (i, j) = encode(ends, None if nodes is None else as_column(nodes, "nodes"))
-        if weights is not None:
-            kept = weights > 0
-            i, j, weights = i[kept], j[kept], weights[kept]
-        return cls(rows_from_edges(len(index), i, j, weights), index)
+        return cls(rows_from_edges(len(index), *weighted_ends(i, j, weight)), index)
+
+    @classmethod
+    def _from_two_sides(cls, source: Any, target: Any, weight: Any, nodes: Any) -> Graph:
+        """From the ends of edges between nodes of two kinds."""
+        if nodes is not None:
+            raise GraphError("nodes= is for graphs of one kind of nodes: leave it out or bipartite")
+        index, (i, j), sides = two_sides(source, target)
+        return cls(rows_from_edges(len(index), *weighted_ends(i, j, weight)), index, sides)
 
     @classmethod
     def _from_texts(cls, source: Any, target: Any, weight: Any) -> Graph:
@@ -162,19 +188,23 @@ class Graph:
     def from_biadjacency(cls, matrix: Any) -> Graph:
         """Bipartite graph from the weights between its two sides: rows first, then columns.
 
+        The index and the columns of a DataFrame name the nodes; where the two have ids in common
+        these are ``"row:7"`` and ``"column:7"``, or named like the index and the columns.
+
         Examples
         --------
         >>> Graph.from_biadjacency([[1, 1, 0], [0, 1, 1]])
         Graph(n_nodes=5, n_edges=4)
         """
+        names = side_names(matrix)
         block = as_weight_matrix(matrix)
         whole = scipy.sparse.block_array([[None, block], [block.T, None]], format="csr")
         whole.sum_duplicates()
-        return cls(Rows.of(whole))
+        return cls(Rows.of(whole), None if names is None else encode([], names)[0])
 
     @classmethod
     def from_networkx(cls, g: Any, weight: str | None = "weight") -> Graph:
-        """Graph from any networkx graph; directed ones lose their direction.
+        """Graph from any networkx graph; directed ones lose their direction, with a warning.
 
         Parameters
         ----------
@@ -185,6 +215,8 @@ class Graph:
         """
         if not hasattr(g, "edges"):
             raise GraphError(f"not a networkx graph: {type(g).__name__}")
+        if g.is_directed():
+            warnings.warn(DIRECTED, IsothermWarning, stacklevel=2)
         ends = list(g.edges(data=weight)) if weight else [(u, v, None) for u, v in g.edges()]
         weights = [w for _, _, w in ends]
         if ends and weight not in (None, "weight") and all(w is None for w in weights):
@@ -201,6 +233,8 @@ class Graph:
         """Graph from an igraph graph: edge attribute ``weight`` and vertex ``name`` if there."""
         if not hasattr(g, "get_edgelist"):
             raise GraphError(f"not an igraph graph: {type(g).__name__}")
+        if g.is_directed():
+            warnings.warn(DIRECTED, IsothermWarning, stacklevel=2)
         source, target = np.array(g.get_edgelist(), dtype=np.intp).reshape(-1, 2).T
         weight = g.es["weight"] if "weight" in g.es.attributes() else None
         graph = cls.from_edges(source, target, weight, nodes=np.arange(g.vcount()))
@@ -247,9 +281,9 @@ class Graph:
         """The ids of the nodes, in the form in which they are kept."""
         return self._nodes
 
-    def renamed(self, ids: Any) -> Graph:
+    def renamed(self, ids: Any, sides: tuple[str, str] | None = None) -> Graph:
         """The same graph with other ids: an array of shape (n,), or one of texts of Arrow."""
-        return Graph(self.rows, NodeIndex(ids))
+        return Graph(self.rows, NodeIndex(ids), sides)
 
     def scaled(self, exponent: int) -> Graph:
         """The same graph with all weights times a power of two; itself if digits would be lost."""
@@ -257,7 +291,8 @@ class Graph:
         scaled = np.ldexp(weights, exponent)
         if not np.array_equal(np.ldexp(scaled, -exponent), weights):
             return self
-        return Graph(Rows(self.rows.start, self.rows.ends, scaled), self._nodes)
+        rows = Rows(self.rows.start, self.rows.ends, scaled)
+        return Graph(rows, self._nodes, self.sides)
 
     @property
     def has_names(self) -> bool:

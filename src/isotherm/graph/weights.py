@@ -50,6 +50,17 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
     return column.astype(np.float64, copy=False)
 
 
+def weighted_ends(
+    i: NDArray[Any], j: NDArray[Any], weight: Any
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
+    """The ends of edges and their weights; an edge of weight 0 is none."""
+    if weight is None:
+        return i, j, None
+    weights = as_weight_column(weight, len(i))
+    kept = weights > 0
+    return i[kept], j[kept], weights[kept]
+
+
 def as_csr(matrix: Any) -> scipy.sparse.csr_array:
     """The matrix in CSR form, of numbers; sharing what arrays it can with the input."""
     if not scipy.sparse.issparse(matrix):

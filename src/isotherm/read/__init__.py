@@ -2,12 +2,17 @@
 
 The way of a file:
 
-1. `source`: its bytes, unpacked (`unpacking`);
-2. `formats`: recognised by the first of them; the table of all formats;
-3. `text_table` or `arrow_table`: opened as a table, a text file by looking at its first lines
-   (`layout`); which columns count is said or guessed (`columns`);
+1. `opening`: a file (`source`), its bytes, unpacked (`unpacking`, `zipped`); or the files of a
+   folder or a pattern (`parts`);
+2. `formats`: recognised by the first bytes; the table of all formats;
+3. `text_table`, `arrow_table`, `parts_table`, or `row_table` for what libraries read row by row
+   (`sqlite_table`, `excel_table`, `json_table`, `networkx_edges`): opened as a table, a text file
+   by looking at its first lines (`layout`); which columns count is said, or told by their names
+   (`paired_names`) and contents (`column_contents`), never guessed (`columns`);
 4. `parse`: rows, block by block;
-5. `edges` or `labels`: node ids numbered as they come, then the Graph; labels by node.
+5. `edges` or `labels`: node ids numbered as they come, then the Graph; labels by node. Weights are
+   texts that `numbers` reads, ids may be `similar_ids` or of two sides (`bipartite`), and labels
+   may be placeholders or spelt in several ways (`known_labels`).
 
 What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_labels`.
 `options` is what a user says of a file, `report` what became of it, and `load` runs the steps.
@@ -19,7 +24,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from isotherm.errors import IsothermWarning
-from isotherm.read.options import TextOptions
+from isotherm.read.options import NumberOptions, TextOptions
 from isotherm.read.unpacking import MOST_BYTES, MOST_TIMES, UnpackLimit
 
 if TYPE_CHECKING:
@@ -40,10 +45,15 @@ def read_graph(
     comment: str | None = None,
     encoding: str = "utf-8",
     on_error: str = "raise",
+    decimal: str = ".",
+    thousands: str | None = None,
+    ids: str = "exact",
+    bipartite: bool = False,
+    table: str | None = None,
     unpack_limit: int = MOST_BYTES,
     unpack_ratio: float = MOST_TIMES,
 ) -> Graph:
-    """Graph from a file: a list of edges, a matrix, GraphML or GML.
+    """Graph from a file: a list of edges, a matrix, or a format of graphs such as GraphML.
 
     What the file is, is found by looking at it; see ``docs/formats.md``. Ids are text: ``007``
     stays ``007``. Nodes are in the order in which they first appear.
@@ -53,9 +63,11 @@ def read_graph(
     path : str or Path
         Plain or packed (gzip, Zstandard, bzip2, xz); ``-`` is standard input.
     source, target, weight : str, optional
-        Columns of a list of edges, by name or by number from 1 on. By default those named so, or
-        the first two; and as a weight a column of that name, or the third of three columns of
-        which it is the one of numbers, in a file without a header.
+        Columns of a list of edges, by name or by number from 1 on. By default those whose names
+        are a pair (``from`` and ``to``, ``sender_id`` and ``receiver_id``), the two that have ids
+        in common, or the only two that may hold ids; where that is not clear they are listed in
+        an error. As a weight a column of that name, or the third of three columns of which it is
+        the one of numbers, in a file without a header.
     delimiter : str, optional
         One character, ``"tab"`` or ``"space"`` (any white space).
     header : bool, optional
@@ -66,7 +78,20 @@ def read_graph(
     encoding : str
         Of text.
     on_error : {"raise", "skip"}
-        What to do with a malformed row: ``"skip"`` leaves it out, with a warning at the end.
+        What to do with a malformed row: ``"skip"`` leaves it out, with a warning at the end that
+        counts them by their faults.
+    decimal : {".", ","}
+        Of weights.
+    thousands : str, optional
+        What stands between thousands of weights. By default whatever is clear: ``1,234.50`` is,
+        ``1,234`` may be two numbers and is refused.
+    ids : {"exact", "normalised"}
+        Whether ids that differ only by case, blanks or leading zeros are one node, which is then
+        called by the first of them.
+    bipartite : bool
+        Whether the two columns have ids of their own; see `Graph.from_edges`.
+    table : str, optional
+        Of SQLite the table or a query, ``SELECT …``; of a workbook the sheet, by name or number.
     unpack_limit : int
         The most bytes that a packed file or a stream may unpack to; by default 64 GiB.
     unpack_ratio : float
@@ -84,12 +109,16 @@ def read_graph(
     Warns
     -----
     IsothermWarning
-        About rows left out, and ids that differ only by spaces or by type.
+        About rows left out, ids that differ only by spaces or by type, columns told only by what
+        they hold, and edges that lose their direction.
     """
     from isotherm.read.load import load_graph  # slow to import
 
     limit = UnpackLimit(unpack_limit, unpack_ratio)
-    options = TextOptions(delimiter, header, comment, encoding, on_error, limit)
+    numbers = NumberOptions(decimal, thousands)
+    options = TextOptions(
+        delimiter, header, comment, encoding, on_error, limit, numbers, ids, bipartite, table=table
+    )
     columns = {"source": source, "target": target, "weight": weight}
     graph, report = load_graph(path, columns, options)
     _warn(report)
@@ -108,6 +137,12 @@ def read_labels(
     comment: str | None = None,
     encoding: str = "utf-8",
     on_error: str = "raise",
+    decimal: str = ".",
+    thousands: str | None = None,
+    ids: str = "exact",
+    merge_case: bool = False,
+    keep_placeholders: bool = False,
+    table: str | None = None,
     strict: bool = False,
     unpack_limit: int = MOST_BYTES,
     unpack_ratio: float = MOST_TIMES,
@@ -121,10 +156,18 @@ def read_labels(
         columns; JSON is ``{"node": "label"}`` or a list of ``{"node": …, "label": …}``.
     graph : Graph
     node, label, weight : str, optional
-        Columns, by name or by number from 1 on; by default those named so, or the first two.
+        Columns, by name or by number from 1 on; by default those named so, or the first two. Of
+        several columns that of the nodes is the one with ids of the graph.
         Where a node comes more than once the label of the greatest weight counts.
-    delimiter, header, comment, encoding, on_error
-        As in `read_graph`.
+    delimiter, header, comment, encoding, on_error, decimal, thousands, table
+        As in `read_graph`; ``on_error="skip"`` also leaves out nodes with two labels.
+    ids : {"exact", "normalised"}
+        Whether ids are those of the graph if they differ only by case, blanks or leading zeros.
+    merge_case : bool
+        Whether labels that differ only by case or blanks are one class.
+    keep_placeholders : bool
+        Whether labels such as ``N/A``, ``unknown``, ``?`` and ``-`` are classes. By default they
+        mean that a label is not known.
     strict : bool
         Whether a label for a node that is not in the graph is an error.
     unpack_limit, unpack_ratio
@@ -147,12 +190,25 @@ def read_labels(
     Warns
     -----
     IsothermWarning
-        About labels of nodes that are not in the graph, and rows left out.
+        About labels of nodes that are not in the graph, rows left out, placeholders, and labels
+        that differ only by case.
     """
     from isotherm.read.load import load_labels  # slow to import
 
     limit = UnpackLimit(unpack_limit, unpack_ratio)
-    options = TextOptions(delimiter, header, comment, encoding, on_error, limit)
+    options = TextOptions(
+        delimiter,
+        header,
+        comment,
+        encoding,
+        on_error,
+        limit,
+        NumberOptions(decimal, thousands),
+        ids,
+        merge_case=merge_case,
+        keep_placeholders=keep_placeholders,
+        table=table,
+    )
     columns = {"node": node, "label": label, "weight": weight}
     labels, report = load_labels(path, graph, columns, options, strict=strict)
     _warn(report)

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from isotherm.errors import FileError, IsothermError, ParameterError
 from isotherm.read.layout import Layout
+from isotherm.read.numbers import NumberParser
 from isotherm.read.table import Batch
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     )
 
 ROWS = 1 << 17  # of a batch
+FIRST_ROWS = 200  # that are looked at to see what columns hold
 BUFFER = 1 << 20
 # What Arrow makes of damaged files: of memory, it asks for as much as they say.
 _FAULTS = (pa.ArrowException, MemoryError, OSError, ValueError, KeyError, OverflowError)
@@ -69,12 +71,12 @@ class ArrowTable:
     source : Source
     options : TextOptions
     opened : callable
-        Opens the file by means of Arrow, or makes a `pyarrow.Table` of it.
+        Opens the file by means of Arrow, or makes a `pyarrow.Table` of it; each time anew.
 
     Attributes
     ----------
     layout : Layout
-        The names of its columns, and a row that stands for all.
+        The names of its columns.
     format : str
     """
 
@@ -83,23 +85,32 @@ class ArrowTable:
     ) -> None:
         self._source, self._options = source, options
         self._n_unpacked = 0
+        self._numbers, self._currencies = NumberParser(options.numbers), set[str]()
         self.format = source.format.name
         with _damage(source.name):
             self._file = opened()
             schema = _schema(self._file)
             names = tuple(schema.names)
-            numeric = [_is_numeric(field.type) for field in schema]
-        # One row stands for all: it has a number where the column is one of numbers.
-        row = tuple("0" if number else "text" for number in numeric)
-        self.layout = Layout("", names, 0, None, header=True, sample=(row,))
-        if len(names) < 2:
-            raise FileError(f"{source.name} has {len(names)} column(s); two are needed")
+        self._opened = opened
+        self.layout = Layout("", names, 0, None, header=True, sample=())
 
     @property
     def n_rows(self) -> int | None:
         """Rows of the file, where it says so."""
         metadata = getattr(self._file, "metadata", None)
         return getattr(metadata, "num_rows", None)
+
+    def first_rows(self) -> Sequence[Sequence[str]]:
+        """See `Table.first_rows`."""
+        with _damage(self._source.name):
+            self._check_promise(list(self.layout.columns))
+            part = next(_parts(self._file, list(self.layout.columns), rows=FIRST_ROWS), None)
+            if not isinstance(self._file, pa.Table):
+                self._file = self._opened()  # a stream is read but once
+            if part is None:
+                return ()
+            columns = [_cells(column) for column in part.slice(0, FIRST_ROWS).columns]
+        return list(zip(*columns, strict=True))
 
     def batches(
         self,
@@ -115,13 +126,14 @@ class ArrowTable:
         row = 0
         for batch in self._batches(columns):
             n = len(batch.first)
+            report.check_currencies(self._currencies, error)
             good = _good(batch, empty=empty)
             if good is not None:
-                first = int(np.flatnonzero(~good)[0])
-                fault = f"{report.name}, row {row + first + 1}: {_why(batch, first)}"
-                if self._options.on_error == "raise":
-                    raise error(fault)
-                report.skip(fault, int((~good).sum()))
+                for reason, rows in _faults(batch, good).items():
+                    fault = f"{report.name}, row {row + rows[0] + 1}: {_why(batch, rows[0])}"
+                    if self._options.on_error == "raise":
+                        raise error(f"{fault} (--on-error skip leaves such rows out)")
+                    report.skip(reason, fault, len(rows))
                 batch = _kept(batch, good)
             row += n
             report.n_rows += len(batch.first)
@@ -154,7 +166,19 @@ class ArrowTable:
             for part in _parts(self._file, names, groups):
                 self._n_unpacked += part.nbytes
                 self._source.check_unpacked(self._n_unpacked)
-                yield _batch(part)
+                yield self._batch(part)
+
+    def _batch(self, part: pa.RecordBatch) -> Batch:
+        numbers = None
+        if part.num_columns == 3:
+            column = part.column(2)
+            if _is_numeric(column.type):
+                numbers = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            else:
+                texts = as_text(column)
+                numbers = self._numbers.parse(texts)
+                self._currencies |= self._numbers.currencies(texts)
+        return Batch(as_text(part.column(0)), as_text(part.column(1)), numbers)
 
     def _check_promise(self, names: list[str]) -> None:
         """Refuse a Parquet file that says it unpacks to too much."""
@@ -176,12 +200,12 @@ def _schema(file: ArrowFile) -> pa.Schema:
 
 
 def _parts(
-    file: ArrowFile, names: list[str], groups: list[int] | None = None
+    file: ArrowFile, names: list[str], groups: list[int] | None = None, rows: int = ROWS
 ) -> Iterator[pa.RecordBatch]:
     if hasattr(file, "iter_batches"):
-        many = file.iter_batches(ROWS, columns=names, row_groups=groups)
+        many = file.iter_batches(rows, columns=names, row_groups=groups)
     elif isinstance(file, pa.Table):
-        many = file.select(names).to_batches(ROWS)
+        many = file.select(names).to_batches(rows)
     elif hasattr(file, "num_record_batches"):
         many = map(file.get_batch, range(file.num_record_batches))
     else:
@@ -191,6 +215,14 @@ def _parts(
         # The offsets of a damaged file may lead anywhere, and its texts need not be UTF-8.
         chosen.validate(full=True)
         yield chosen
+
+
+def _cells(column: pa.Array) -> list[str]:
+    """A column as text, as far as it can be one; absent cells are empty."""
+    try:
+        return pc.fill_null(as_text(column), "").to_pylist()  # type: ignore[no-any-return]
+    except (ParameterError, pa.ArrowException):
+        return [""] * len(column)
 
 
 def as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -205,16 +237,6 @@ def as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise ParameterError(f"ids and labels are text or numbers, not {kind}")
     return pc.cast(column, pa.string())
-
-
-def _batch(part: pa.RecordBatch) -> Batch:
-    numbers = None
-    if part.num_columns == 3:
-        column = part.column(2)
-        if not _is_numeric(column.type):
-            raise ParameterError(f"weights are numbers, not {column.type}")
-        numbers = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return Batch(as_text(part.column(0)), as_text(part.column(1)), numbers)
 
 
 def _good(batch: Batch, *, empty: bool) -> NDArray[np.bool_] | None:
@@ -233,11 +255,21 @@ def _filled(column: pa.Array) -> NDArray[np.bool_]:
     return np.asarray(lengths > 0)
 
 
+def _faults(batch: Batch, good: NDArray[np.bool_]) -> dict[str, list[int]]:
+    """Rows with a fault, by what is wrong with them."""
+    found: dict[str, list[int]] = {}
+    for row in np.flatnonzero(~good).tolist():
+        found.setdefault(_why(batch, row).split(", got ")[0].split(":")[0], []).append(row)
+    return found
+
+
 def _why(batch: Batch, row: int) -> str:
     cells = [batch.first[row].as_py(), batch.second[row].as_py()]
-    if batch.numbers is None or not all(cells):
+    if batch.numbers is None or (0 <= batch.numbers[row] < np.inf):
         return f"an empty cell: {cells}"
-    return f"a weight is finite and not negative, {batch.numbers[row]} is not: {cells}"
+    if np.isnan(batch.numbers[row]):
+        return f"a weight must be a number: {cells}"
+    return f"a weight must be ≥ 0 and finite, got {batch.numbers[row]:g}: {cells}"
 
 
 def _kept(batch: Batch, good: NDArray[np.bool_]) -> Batch:
@@ -248,7 +280,10 @@ def _kept(batch: Batch, good: NDArray[np.bool_]) -> Batch:
 
 def _is_numeric(kind: pa.DataType) -> bool:
     return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_decimal(kind)
     )
 
 

@@ -12,19 +12,28 @@ from isotherm.graph import Graph
 from isotherm.graph.nodes import NodeIndex
 from isotherm.graph.rows import rows_from_edges
 from isotherm.graph.texts import TextNumbers
+from isotherm.read.bipartite import note_two_kinds, on_side
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.read.report import ReadReport
     from isotherm.read.table import Batch
 
 Number = TypeVar("Number", np.int32, np.float64)
 
 
 class EdgeList:
-    """Edges whose ends are numbered as they come."""
+    """Edges whose ends are numbered as they come.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    sides : pair of str, optional
+        Names of the two kinds of nodes, where each has ids of its own.
+    """
+
+    def __init__(self, sides: tuple[str, str] | None = None) -> None:
+        self._sides = sides
         self._numbers = TextNumbers()
         self._ends = Growing(np.int32), Growing(np.int32)
         self._weights: Growing[np.float64] | None = None
@@ -32,7 +41,10 @@ class EdgeList:
 
     def add(self, batch: Batch) -> None:
         """Take in some edges."""
-        ends = [self._numbers.encode(batch.first), self._numbers.encode(batch.second)]
+        ids = [batch.first, batch.second]
+        if self._sides is not None:
+            ids = [on_side(side, column) for side, column in zip(self._sides, ids, strict=True)]
+        ends = [self._numbers.encode(column) for column in ids]
         self.n_rows += len(ends[0])
         if batch.numbers is not None:
             kept = batch.numbers > 0  # an edge of weight 0 is none, but its ends are nodes
@@ -43,8 +55,8 @@ class EdgeList:
         for column, end in zip(self._ends, ends, strict=True):
             column.extend(end)
 
-    def graph(self, name: str) -> Graph:
-        """The graph.
+    def graph(self, report: ReadReport) -> Graph:
+        """The graph; what is odd about the two ends of its edges is noted.
 
         Raises
         ------
@@ -52,12 +64,16 @@ class EdgeList:
             If there are no edges.
         """
         if self.n_rows == 0:
-            raise GraphError(f"{name} has no edges")
+            why = f" left: {report.skipped_words()}" if report.n_skipped else ""
+            raise GraphError(f"{report.name} has no edges{why}")
         texts = self._numbers.texts()
         self._numbers = TextNumbers()  # room for the graph
         source, target = (column.array() for column in self._ends)
+        if self._sides is None:
+            note_two_kinds((source, target), texts, report)
         weights = None if self._weights is None else self._weights.array()
-        return Graph(rows_from_edges(len(texts), source, target, weights), NodeIndex(texts))
+        rows = rows_from_edges(len(texts), source, target, weights)
+        return Graph(rows, NodeIndex(texts), self._sides)
 
 
 class Growing(Generic[Number]):

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from isotherm.errors import FileError, ParameterError
+from isotherm.read.zip_kinds import is_of_arrays, is_open_document, is_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
     from isotherm.read.options import TextOptions
     from isotherm.read.report import ReadReport
-    from isotherm.read.source import Source
     from isotherm.read.table import Columns, LabelRows, Table
 
+    # A source is a `Source` or, of what is read from several files, a `PartedSource`.
     Recogniser = Callable[[bytes, str], bool]  # the first bytes, and the ending of the name
-    TableOpener = Callable[[Source, TextOptions, Sequence[str | None]], Table]
-    GraphReader = Callable[[Source, ReadReport], Graph]
-    LabelReader = Callable[[Source, Columns, ReadReport], LabelRows]
+    TableOpener = Callable[[Any, TextOptions, Sequence[str | None]], Table]
+    GraphReader = Callable[[Any, ReadReport], Graph]
+    LabelReader = Callable[[Any, Columns, ReadReport], LabelRows]
     TableWriter = Callable[[IO[bytes], Iterable[pa.RecordBatch]], None]
 
 
@@ -75,6 +76,8 @@ class Format:
         How it is written.
     listed_as : tuple of str or None
         Its names in the help; None is `name`.
+    has_tables : bool
+        Whether a file may hold several tables, of which the user names one.
     refused : str
         Why it is not read, where that is not obvious; the end of a sentence that begins with "is".
     """
@@ -86,6 +89,7 @@ class Format:
     read_labels: LabelReader | None = None
     outputs: tuple[Output, ...] = ()
     listed_as: tuple[str, ...] | None = None
+    has_tables: bool = False
     refused: str = ""
 
     @property
@@ -150,8 +154,8 @@ def edge_formats() -> str:
 
     Examples
     --------
-    >>> edge_formats()
-    'CSV, TSV, text, Parquet, Arrow, MatrixMarket, npz, GraphML or GML'
+    >>> edge_formats().split(", ")[:4], edge_formats().split(", ")[-2:]
+    (['CSV', 'TSV', 'text', 'Parquet'], ['SQLite', 'Excel or JSON'])
     """
     return in_words([name for entry in FORMATS if entry.has_edges for name in entry.names])
 
@@ -162,7 +166,7 @@ def label_formats() -> str:
     Examples
     --------
     >>> label_formats()
-    'CSV, TSV, text, Parquet, Arrow, npz, GraphML, GML or JSON'
+    'CSV, TSV, text, Parquet, Arrow, npz, GraphML, GEXF, GML, SQLite, Excel or JSON'
     """
     return in_words([name for entry in FORMATS if entry.has_labels for name in entry.names])
 
@@ -192,8 +196,13 @@ def begins(*marks: bytes) -> Recogniser:
 
 def matches(pattern: bytes) -> Recogniser:
     """Recognise a format of text by its beginning: a regular expression, upper or lower case."""
-    expression = re.compile(pattern, re.IGNORECASE)
+    expression = re.compile(pattern, re.IGNORECASE | re.DOTALL)
     return lambda head, _: bool(expression.match(head.lstrip(codecs.BOM_UTF8).lstrip()))
+
+
+def _is_node_link(head: bytes, _: str) -> bool:
+    """Whether this is a graph in JSON, as networkx, D3 and Cytoscape write it."""
+    return head.lstrip(codecs.BOM_UTF8).lstrip()[:1] == b"{" and bool(_NODE_LINK.search(head))
 
 
 def _is_pickle(head: bytes, ending: str) -> bool:
@@ -203,6 +212,16 @@ def _is_pickle(head: bytes, ending: str) -> bool:
 
 _GML = rb"(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\["
 
+_GEXF = rb"(?:<\?xml[^>]*>\s*|<!--.{,2000}?-->\s*)*<(?:\w+:)?gexf\b"
+_PAJEK = rb"(?:%[^\n]*\n\s*)*\*(?:vertices|network)\b"
+_ATTRIBUTES = rb"(?:#[^\n]*\n\s*)*[^\n{}]+[\s,;|]\{[^{}\n]*\}\s*(?:\n|$)"
+_NODE_LINK = re.compile(rb'"(?:nodes|links|edges)"\s*:\s*\[')
+
+_OPEN_DOCUMENT = "an OpenDocument file, which isotherm does not read; save it as .xlsx or CSV"
+_OFFICE = (
+    "a workbook with a password, or one of Excel before 2007, and isotherm reads neither; save it "
+    "as .xlsx without a password, or as CSV"
+)
 _PICKLE = (
     "a pickle, which can run any program when it is opened, so isotherm does not open it. Where "
     "you trust it, load it in Python and pass the graph to Graph.from_networkx or "
@@ -229,16 +248,33 @@ FORMATS = [
            Later("read.arrow_table", "open_arrow_stream"), listed_as=()),
     Format("MatrixMarket", begins(b"%%MatrixMarket"),
            read_graph=Later("read.matrix_market", "read_graph")),
-    Format("npz", begins(b"PK\x03\x04"),
+    Format("npz", is_of_arrays,
            read_graph=Later("read.npz", "read_graph"),
            read_labels=Later("read.npz", "read_labels")),
     Format("GraphML", matches(rb"<"),
            read_graph=Later("read.graph_files.graphml", "read_graph"),
            read_labels=Later("read.graph_files.graphml", "read_labels")),
+    Format("GEXF", matches(_GEXF),
+           read_graph=Later("read.graph_files.gexf", "read_graph"),
+           read_labels=Later("read.graph_files.gexf", "read_labels")),
     Format("GML", matches(_GML),
            read_graph=Later("read.graph_files.gml", "read_graph"),
            read_labels=Later("read.graph_files.gml", "read_labels")),
-    Format("JSON", matches(rb"[{\[]"),
+    Format("Pajek", matches(_PAJEK),
+           read_graph=Later("read.graph_files.pajek", "read_graph")),
+    Format("networkx edge list", matches(_ATTRIBUTES),
+           Later("read.networkx_edges", "open_edges"), listed_as=()),
+    Format("SQLite", begins(b"SQLite format 3\0"), Later("read.sqlite_table", "open_sqlite"),
+           has_tables=True),
+    Format("Excel", is_workbook, Later("read.excel_table", "open_excel"), has_tables=True),
+    Format("OpenDocument", is_open_document, refused=_OPEN_DOCUMENT),
+    Format("old or encrypted Office file", begins(b"\xd0\xcf\x11\xe0"), refused=_OFFICE),
+    Format("JSON", matches(rb"[{\[]"), Later("read.json_table", "open_json"),
            read_labels=Later("read.json_labels", "read_labels"), outputs=(_LINES,)),
+    Format("JSON graph", _is_node_link,
+           read_graph=Later("read.graph_files.node_link", "read_graph"),
+           read_labels=Later("read.graph_files.node_link", "read_labels"), listed_as=()),
 ]
 # fmt: on
+
+PARTED = Format("several files", lambda *_: False, Later("read.parts_table", "PartsTable"))

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from isotherm.errors import LabelError
+from isotherm.read.json_text import is_nan, parse_json
 from isotherm.read.layout import NAMES
 from isotherm.read.table import LabelRows
 
@@ -23,10 +24,7 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
     LabelError
         If it is not JSON, or neither of these.
     """
-    try:
-        found = _parsed(source.whole())
-    except (ValueError, RecursionError) as error:
-        raise LabelError(f"{source.name} is not JSON: {error}") from None
+    found = parse_json(source, LabelError)
     if isinstance(found, dict) and set(found) in ({"node", "label"}, {"node", "label", "weight"}):
         found = [found]  # one line of JSON lines
     if isinstance(found, dict) and not any(isinstance(v, dict | list) for v in found.values()):
@@ -56,33 +54,8 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
     return LabelRows(nodes, labels, weights if weighted else None)
 
 
-def _parsed(data: bytes) -> object:
-    text = data.decode("utf-8-sig")
-    try:
-        return json.loads(text, object_pairs_hook=_once)
-    except json.JSONDecodeError:
-        lines = [line for line in text.splitlines() if line.strip()]
-        if len(lines) < 2:
-            raise
-        return [json.loads(line) for line in lines]
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object in which no key has two values."""
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        first = found.setdefault(key, value)
-        if first is not value and first != value and not (_is_nan(first) and _is_nan(value)):
-            raise ValueError(f"{key!r} has two values, {found[key]!r} and {value!r}")
-    return found
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and value != value
-
-
 def _text(value: object) -> str | None:
-    if value is None or _is_nan(value):
+    if value is None or is_nan(value):
         return None
     if isinstance(value, dict | list):
         raise LabelError(f"a label is a text or a number, not {str(value)[:40]!r}")

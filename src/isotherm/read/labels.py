@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,17 +12,25 @@ import pyarrow.compute as pc
 
 from isotherm.errors import LabelError, UnknownNode
 from isotherm.graph.texts import find_texts
-from isotherm.read.similar_ids import advice
+from isotherm.read.bipartite import find_side
+from isotherm.read.known_labels import (
+    KnownLabels,
+    label_by_node,
+    note_case,
+    note_placeholders,
+    without_conflicts,
+)
+from isotherm.read.similar_ids import advice, find_normalised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
+    from isotherm.read.options import TextOptions
     from isotherm.read.report import ReadReport
     from isotherm.read.table import LabelRows
 
 SHOWN = 5
-ODD = ("NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-1", "?")  # may mean: unknown
 
 
 class LabelList:
@@ -31,6 +40,8 @@ class LabelList:
         self._nodes: list[pa.Array] = []
         self._labels: list[pa.Array] = []
         self._weights: list[NDArray[np.float64]] = []
+        self._numbers: list[NDArray[np.int64]] = []  # of rows, from 1 on
+        self._n_rows = 0
 
     def add(self, rows: LabelRows) -> None:
         """Take in some rows."""
@@ -45,6 +56,9 @@ class LabelList:
             weights = np.asarray(rows.weights)
             known = pc.and_(known, pa.array(weights > 0))
             self._weights.append(weights[known.to_numpy(zero_copy_only=False)])
+        kept = known.to_numpy(zero_copy_only=False)
+        self._numbers.append(self._n_rows + 1 + np.flatnonzero(kept))
+        self._n_rows += len(nodes)
         self._nodes.append(nodes.filter(known))
         self._labels.append(labels.filter(known))
 
@@ -53,7 +67,9 @@ class LabelList:
         classes = {label for part in self._labels for label in pc.unique(part).to_pylist()}
         return sum(map(len, self._labels)), len(classes)
 
-    def of_nodes(self, graph: Graph, report: ReadReport, *, strict: bool) -> dict[str, str]:
+    def of_nodes(
+        self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
+    ) -> dict[str, str]:
         """The label of each node; what is odd about them is noted or raised.
 
         Raises
@@ -61,12 +77,11 @@ class LabelList:
         LabelError, UnknownNode
             See `isotherm.read_labels`.
         """
-        nodes, labels, weights = self._located(graph, report, strict=strict)
-        _note_odd(labels, report)
-        return _by_node(nodes.to_pylist(), labels.to_pylist(), weights, report)
+        there = self._located(graph, report, options, strict=strict)
+        return label_by_node(_checked(there, report, options), report)
 
     def numbers_of_nodes(
-        self, graph: Graph, report: ReadReport, *, strict: bool
+        self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
     ) -> dict[str, float]:
         """The value of each node.
 
@@ -75,12 +90,18 @@ class LabelList:
         LabelError, UnknownNode
             As `of_nodes`, and where a value is not a number.
         """
-        nodes, labels, weights = self._located(graph, report, strict=strict)
-        texts = _by_node(nodes.to_pylist(), labels.to_pylist(), weights, report)
+        there = self._located(graph, report, options, strict=strict)
+        texts = label_by_node(_checked(there, report, options), report)
         return {node: _number(text, node, report) for node, text in texts.items()}
 
     def sets_of_nodes(
-        self, graph: Graph, report: ReadReport, *, strict: bool, separator: str | None = None
+        self,
+        graph: Graph,
+        report: ReadReport,
+        options: TextOptions,
+        *,
+        strict: bool,
+        separator: str | None = None,
     ) -> dict[str, set[str]]:
         """All labels of each node: of each of its rows, and of each part of a cell.
 
@@ -89,58 +110,47 @@ class LabelList:
         LabelError, UnknownNode
             As `of_nodes`.
         """
-        nodes, labels, _ = self._located(graph, report, strict=strict)
-        _note_odd(labels, report)
+        there = self._located(graph, report, options, strict=strict)
         found: dict[str, set[str]] = {}
-        for node, text in zip(nodes.to_pylist(), labels.to_pylist(), strict=True):
+        for node, text in zip(there.nodes.to_pylist(), there.labels.to_pylist(), strict=True):
             parts = [text] if separator is None else map(str.strip, text.split(separator))
             found.setdefault(node, set()).update(part for part in parts if part)
         return found
 
     def _located(
-        self, graph: Graph, report: ReadReport, *, strict: bool
-    ) -> tuple[pa.Array, pa.Array, NDArray[np.float64] | None]:
-        """Nodes, labels and weights of all rows but those of nodes that are not in the graph."""
+        self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
+    ) -> KnownLabels:
+        """All rows that say something, but those of nodes that are not in the graph."""
+        rows = self._rows(report)
+        rows = note_placeholders(rows, report, keep=options.keep_placeholders)
+        rows = note_case(rows, report, merge=options.merge_case)
+        rows = replace(rows, nodes=find_side(rows.nodes, graph, report))
+        texts = graph.nodes.as_texts()
+        exact = options.ids == "exact"
+        places = find_texts(rows.nodes, texts) if exact else find_normalised(rows.nodes, texts)
+        if (places < 0).any():
+            _note_strangers(rows.nodes.filter(pa.array(places < 0)), texts, report, strict=strict)
+        there = rows.kept(places >= 0)
+        if not exact:
+            there = replace(there, nodes=texts.take(pa.array(places[places >= 0])))
+        return there
+
+    def _rows(self, report: ReadReport) -> KnownLabels:
         nodes = pa.concat_arrays(self._nodes) if self._nodes else pa.array([], pa.large_string())
         if len(nodes) == 0:
-            raise LabelError(f"{report.name} has no label: nothing is known to begin with")
-        labels = pa.concat_arrays(self._labels)
-        report.n_rows = len(nodes)
-        texts = graph.nodes.as_texts()
-        is_there = pa.array(find_texts(nodes, texts) >= 0)
-        strangers = nodes.filter(pc.invert(is_there))
-        if len(strangers):
-            self._note(strangers, texts, report, strict=strict)
-            nodes, labels = nodes.filter(is_there), labels.filter(is_there)
-        weights = None
-        if self._weights:
-            weights = np.concatenate(self._weights)[is_there.to_numpy(zero_copy_only=False)]
-        return nodes, labels, weights
-
-    def _note(
-        self, strangers: pa.Array, texts: pa.Array, report: ReadReport, *, strict: bool
-    ) -> None:
-        """Say that labels are there for nodes that are not in the graph."""
-        shown = ", ".join(map(repr, strangers.slice(0, SHOWN).to_pylist()))
-        message = (
-            f"{report.name}: {len(strangers)} of {report.n_rows} labels are for nodes that are "
-            f"not in the graph: {shown}{', …' if len(strangers) > SHOWN else ''} "
-            f"({advice(strangers, texts)})"
-        )
-        if strict or len(strangers) == report.n_rows:
-            raise UnknownNode(message)
-        report.notes.append(message)
-
-
-def _note_odd(labels: pa.Array, report: ReadReport) -> None:
-    """Say what may have been meant for an unknown label."""
-    for odd in ODD:
-        count = pc.sum(pc.equal(labels, odd)).as_py()
-        if count:
-            report.notes.append(
-                f"{report.name}: {odd!r} is taken for a class, of {count} node(s); where "
-                "a label is not known the cell is left empty"
+            why = f": {report.skipped_words()}" if report.n_skipped else ""
+            raise LabelError(
+                f"{report.name} has no label{why or ': nothing is known to begin with'}"
             )
+        report.n_rows = len(nodes)
+        weights = np.concatenate(self._weights) if self._weights else None
+        rows = np.concatenate(self._numbers)
+        return KnownLabels(nodes, pa.concat_arrays(self._labels), rows, weights)
+
+
+def _checked(rows: KnownLabels, report: ReadReport, options: TextOptions) -> KnownLabels:
+    """Without nodes of two labels, where rows at fault may be skipped."""
+    return without_conflicts(rows, report) if options.on_error == "skip" else rows
 
 
 def _number(text: str, node: str, report: ReadReport) -> float:
@@ -156,26 +166,16 @@ def _number(text: str, node: str, report: ReadReport) -> float:
     return value
 
 
-def _by_node(
-    nodes: list[str], labels: list[str], weights: NDArray[np.float64] | None, report: ReadReport
-) -> dict[str, str]:
-    """One label for each node; of several the one of the greatest weight."""
-    if weights is not None:
-        order = np.argsort(-weights, kind="stable").tolist()
-        ranked: dict[str, tuple[str, float]] = {}
-        for k in order:
-            label, weight = ranked.setdefault(nodes[k], (labels[k], float(weights[k])))
-            if label != labels[k] and weight == weights[k]:
-                raise _conflict(report.name, nodes[k], label, labels[k])
-        report.weights = {node: ranked[node][1] for node in nodes}
-        return {node: ranked[node][0] for node in nodes}
-    found = dict(zip(nodes, labels, strict=True))
-    if len(found) < len(nodes):
-        for node, label in zip(nodes, labels, strict=True):
-            if found[node] != label:
-                raise _conflict(report.name, node, label, found[node])
-    return found
-
-
-def _conflict(name: str, node: str, one: str, other: str) -> LabelError:
-    return LabelError(f"{name}: node {node!r} has two labels, {one!r} and {other!r}")
+def _note_strangers(
+    strangers: pa.Array, texts: pa.Array, report: ReadReport, *, strict: bool
+) -> None:
+    """Say that labels are there for nodes that are not in the graph."""
+    shown = ", ".join(map(repr, strangers.slice(0, SHOWN).to_pylist()))
+    message = (
+        f"{report.name}: {len(strangers)} of {report.n_rows} labels are for nodes that are "
+        f"not in the graph: {shown}{', …' if len(strangers) > SHOWN else ''} "
+        f"({advice(strangers, texts)})"
+    )
+    if strict or len(strangers) == report.n_rows:
+        raise UnknownNode(message)
+    report.notes.append(message)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, ParameterError
+from isotherm.read.column_contents import plain, why_no_ids
+from isotherm.read.paired_names import find_pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +80,7 @@ class Layout:
             If the wanted one is not there.
         """
         if wanted is None:
-            fitting = [k for k, column in enumerate(self.columns) if _plain(column) in NAMES[role]]
+            fitting = [k for k, column in enumerate(self.columns) if plain(column) in NAMES[role]]
             return fitting[0] if self.header and fitting else None
         wanted = str(wanted)
         if self.header and wanted in self.columns:
@@ -128,7 +130,7 @@ def find_layout(
     """
     if delimiter is not None:
         delimiter = checked_delimiter(delimiter)
-    preamble = 0 if comment else _preamble(lines)
+    preamble = _preamble(lines, comment)
     body = list(enumerate(lines))[preamble:][:MOST_LINES]
     chosen = delimiter or _likely([line for _, line in body], ending, comment)
     rows = [(at, cells) for at, line in body if (cells := _split_or_none(line, chosen, comment))]
@@ -145,7 +147,7 @@ def find_layout(
     width = Counter(len(row) for _, row in rows).most_common(1)[0][0]
     others = [tuple(row) for _, row in rows[1:] if len(row) == width]
     if header is None:
-        header = _is_header(cells, others, [text for text in wanted if text])
+        header = is_header(cells, others, [text for text in wanted if text])
     columns = [text.lstrip("#").strip() or str(k) for k, text in enumerate(cells, start=1)]
     if not header:
         columns = [str(k) for k in range(1, width + 1)]
@@ -193,10 +195,11 @@ def checked_delimiter(delimiter: str) -> str:
     return found
 
 
-def _preamble(lines: Sequence[str]) -> int:
+def _preamble(lines: Sequence[str], comment: str | None) -> int:
     """Lines of remarks at the top, as in the lists of SNAP and KONECT: ``# like this``."""
+    marks = ("# ", "#\t", "% ", "%\t", "// ", "//\t") + ((comment,) if comment else ())
     for at, line in enumerate(lines):
-        if line.strip() and not line.startswith(("# ", "#\t", "% ", "%\t")) and line.strip() != "#":
+        if line.strip() and not line.startswith(marks) and line.strip() not in ("#", "//"):
             return at
     return 0
 
@@ -230,22 +233,20 @@ def _split_or_none(line: str, delimiter: str, comment: str | None) -> list[str] 
         return None
 
 
-def _is_header(first: list[str], others: list[tuple[str, ...]], wanted: list[str]) -> bool:
+def is_header(first: list[str], others: list[tuple[str, ...]], wanted: list[str]) -> bool:
     """Whether the first row holds names of columns."""
     if wanted and any(text in first for text in wanted):
         return True
     if any(is_number(cell) for cell in first if cell):
         return False
-    names = {_plain(cell) for cell in first}
+    names = {plain(cell) for cell in first}
     if names & _TELLING or len(names & _ALL_NAMES) > 1:
         return True
-    # Words above a column of numbers.
-    return bool(others) and any(
-        all(is_number(row[k]) for row in others if k < len(row))
-        and any(len(row) > k for row in others)
+    pair = find_pair([cell if len(cell) > 2 else "" for cell in first])
+    # Words above a column of numbers, dates or amounts.
+    return pair is not None or any(
+        cells and (all(map(is_number, cells)) or why_no_ids("", cells) in ("dates", "amounts"))
         for k in range(len(first))
+        if (cells := [row[k] for row in others if k < len(row)])
+        and not why_no_ids("", first[k:][:1])
     )
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())

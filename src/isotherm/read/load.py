@@ -5,24 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
-from isotherm.errors import FileError, GraphError, LabelError
+from isotherm.errors import FileError, GraphError, LabelError, ParameterError
+from isotherm.graph.texts import find_texts
 from isotherm.read.columns import choose_edge_columns, choose_label_columns
 from isotherm.read.edges import EdgeList, release_unused
 from isotherm.read.formats import edge_formats, label_formats
 from isotherm.read.labels import LabelList
 from isotherm.read.layout import is_number
+from isotherm.read.opening import open_source
 from isotherm.read.options import TextOptions
 from isotherm.read.report import ReadReport
-from isotherm.read.similar_ids import note_similar_ids
-from isotherm.read.source import open_source
+from isotherm.read.similar_ids import merge_ids, note_similar_ids
 from isotherm.read.table import LabelRows
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from isotherm.graph import Graph
+    from isotherm.read.columns import Choice, Known
+    from isotherm.read.opening import PartedSource
     from isotherm.read.source import Source
     from isotherm.read.table import Columns, Table
 
@@ -61,7 +65,7 @@ def load_graph(
 
 
 def graph_of_source(
-    source: Source,
+    source: Source | PartedSource,
     columns: Columns,
     options: TextOptions,
     progress: Progress | None = None,
@@ -69,21 +73,30 @@ def graph_of_source(
 ) -> tuple[Graph, ReadReport]:
     """The graph of a file that is open; see `load_graph`."""
     report = ReadReport(source.name, source.format.name)
+    _check_table(source, options)
+    if options.bipartite and source.format.open_table is None:
+        raise ParameterError(
+            f"{_is_a(source)} bipartite is for tables, with a column for each of the two sides"
+        )
     if source.format.read_graph is not None:
         graph = source.format.read_graph(source, report)
     elif source.format.open_table is not None:
         table = source.format.open_table(source, options, list(columns.values()))
-        chosen = choose_edge_columns(table.layout, columns, source.name)
-        edges = _edges(table, chosen, report, progress)
+        chosen = _use(choose_edge_columns(table, columns, source.name), table, report)
+        sides = _sides(table, chosen) if options.bipartite else None
+        edges = _edges(table, chosen, report, progress, sides)
         if building is not None:
             building()
         release_unused()
-        graph = edges.graph(source.name)
+        graph = edges.graph(report)
         report.n_empty = edges.n_rows - edges.n_kept
-        if options.header is None and not table.layout.header and table.layout.sample:
+        is_text = bool(table.layout.sample) and sides is None
+        if options.header is None and not table.layout.header and is_text:
             _note_first_line([table.layout.sample[0][k] for k in chosen[:2]], graph, report)
     else:
         raise FileError(f"{_is_a(source)} a graph is read from {edge_formats()}")
+    if options.ids == "normalised":
+        return merge_ids(graph, report), report
     note_similar_ids(graph, report)
     return graph, report
 
@@ -109,8 +122,18 @@ def load_labels(
     strict, hashed : bool
         See `isotherm.read_labels` and `load_graph`.
     """
-    labels, report = gather_labels(path, columns, options, hashed=hashed)
-    return labels.of_nodes(graph, report, strict=strict), report
+    labels, report = gather_labels(path, columns, options, known=_known(graph), hashed=hashed)
+    return labels.of_nodes(graph, report, options or TextOptions(), strict=strict), report
+
+
+def _known(graph: Graph) -> Known:
+    """The share of some ids that a graph has."""
+
+    def share(ids: Sequence[str]) -> float:
+        found = find_texts(pa.array(ids, pa.large_string()), graph.nodes.as_texts()) >= 0
+        return float(found.mean()) if len(ids) else 0.0
+
+    return share
 
 
 def gather_labels(
@@ -118,19 +141,24 @@ def gather_labels(
     columns: Columns | None = None,
     options: TextOptions | None = None,
     *,
+    known: Known | None = None,
     hashed: bool = False,
 ) -> tuple[LabelList, ReadReport]:
-    """The labels of a file as they are, whatever graph they are for; see `load_labels`."""
+    """The labels of a file as they are, whatever graph they are for; see `load_labels`.
+
+    Where it is `known` which ids the graph has, that tells the column of the nodes.
+    """
     columns, options = columns or {}, options or TextOptions()
     labels = LabelList()
     with open_source(path, options.unpacking, hashed=hashed) as source:
         report = ReadReport(source.name, source.format.name)
+        _check_table(source, options)
         if source.format.read_labels is not None:
             labels.add(source.format.read_labels(source, columns, report))
         elif source.format.open_table is not None:
             table = source.format.open_table(source, options, list(columns.values()))
-            chosen = choose_label_columns(table.layout, columns, source.name)
-            _report_columns(table, chosen, report)
+            choice = choose_label_columns(table, columns, source.name, known)
+            chosen = _use(choice, table, report)
             for batch in table.batches(chosen, report, error=LabelError, empty=True):
                 labels.add(LabelRows(*batch))
         else:
@@ -139,25 +167,47 @@ def gather_labels(
     return labels, report
 
 
-def _is_a(source: Source) -> str:
+def _check_table(source: Source | PartedSource, options: TextOptions) -> None:
+    if options.table is not None and not source.format.has_tables:
+        raise ParameterError(
+            f"{_is_a(source)} it has no tables or sheets to choose from: leave out "
+            f"{options.table!r}"
+        )
+
+
+def _is_a(source: Source | PartedSource) -> str:
     return f"{source.name} is a {source.format.name} file;"
 
 
-def _report_columns(table: Table, chosen: list[int], report: ReadReport) -> None:
+def _use(choice: Choice, table: Table, report: ReadReport) -> list[int]:
+    """The columns chosen, which the report then tells of."""
     report.format = table.format
-    report.columns = tuple(table.layout.columns[k] for k in chosen)
+    report.columns = tuple(table.layout.columns[k] for k in choice.columns)
+    if choice.why:
+        (report.notes if choice.guessed else report.hints).append(f"{report.name}: {choice.why}")
+    return choice.columns
 
 
 def _edges(
-    table: Table, chosen: list[int], report: ReadReport, progress: Progress | None
+    table: Table,
+    chosen: list[int],
+    report: ReadReport,
+    progress: Progress | None,
+    sides: tuple[str, str] | None,
 ) -> EdgeList:
-    _report_columns(table, chosen, report)
-    edges = EdgeList()
+    edges = EdgeList(sides)
     for batch in table.batches(chosen, report, error=GraphError):
         edges.add(batch)
         if progress is not None:
             progress(*table.progress(report))
     return edges
+
+
+def _sides(table: Table, chosen: list[int]) -> tuple[str, str]:
+    """What the two kinds of nodes are called: like their columns."""
+    if not table.layout.header:
+        return "source", "target"
+    return table.layout.columns[chosen[0]], table.layout.columns[chosen[1]]
 
 
 def _note_first_line(ids: list[str], graph: Graph, report: ReadReport) -> None:

@@ -9,6 +9,39 @@ from isotherm.errors import ParameterError
 from isotherm.read.unpacking import UnpackLimit
 
 ON_ERROR = ("raise", "skip")
+IDS = ("exact", "normalised")
+
+
+@dataclass(frozen=True)
+class NumberOptions:
+    """How weights are written.
+
+    Attributes
+    ----------
+    decimal : {".", ","}
+    thousands : str or None
+        What stands between thousands; None is whatever cannot be taken for something else.
+
+    Raises
+    ------
+    ParameterError
+        If these are no such marks, or the same.
+    """
+
+    decimal: str = "."
+    thousands: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise ParameterError.unknown("decimal", self.decimal, (".", ","))
+        if self.thousands is None:
+            return
+        if self.thousands not in (".", ",", " ", "'", "_"):
+            raise ParameterError.unknown("thousands", self.thousands, (".", ",", " ", "'", "_"))
+        if self.thousands == self.decimal:
+            raise ParameterError(
+                f"decimal and thousands are both {self.decimal!r}: a number has them apart"
+            )
 
 
 @dataclass(frozen=True)
@@ -24,11 +57,21 @@ class TextOptions:
         What to do with malformed rows.
     unpacking : UnpackLimit
         How much the file may unpack to.
+    numbers : NumberOptions
+        How weights are written.
+    ids : {"exact", "normalised"}
+        Whether ids that differ by case, blanks or leading zeros are the same.
+    bipartite : bool
+        Whether the two ends of edges have ids of their own.
+    merge_case, keep_placeholders : bool
+        Whether labels that differ by case are one class, and whether words such as "N/A" are.
+    table : str or None
+        The table, the query or the sheet, of a file that has several.
 
     Raises
     ------
     ParameterError
-        An `on_error` or an encoding that there is not.
+        An `on_error`, an encoding or a kind of `ids` that there is not.
     """
 
     delimiter: str | None = None
@@ -37,10 +80,18 @@ class TextOptions:
     encoding: str = "utf-8"
     on_error: str = "raise"
     unpacking: UnpackLimit = field(default_factory=UnpackLimit)
+    numbers: NumberOptions = field(default_factory=NumberOptions)
+    ids: str = "exact"
+    bipartite: bool = False
+    merge_case: bool = False
+    keep_placeholders: bool = False
+    table: str | None = None
 
     def __post_init__(self) -> None:
         if self.on_error not in ON_ERROR:
             raise ParameterError.unknown("on_error", self.on_error, ON_ERROR)
+        if self.ids not in IDS:
+            raise ParameterError.unknown("ids", self.ids, IDS)
         try:
             codecs.lookup(self.encoding)
             " ".encode(self.encoding)

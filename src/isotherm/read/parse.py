@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from isotherm.read.layout import WHITE_SPACE
+from isotherm.read.numbers import NumberParser, currency_of
+from isotherm.read.options import NumberOptions
 from isotherm.read.report import shown
 from isotherm.read.table import Batch
 
@@ -32,25 +34,29 @@ class Parser:
     ----------
     layout, columns, empty
         See `TextTable.batches`.
+    numbers : NumberOptions, optional
+        How weights are written.
     """
 
-    def __init__(self, layout: Layout, columns: Sequence[int], *, empty: bool = False) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        columns: Sequence[int],
+        numbers: NumberOptions | None = None,
+        *,
+        empty: bool = False,
+    ) -> None:
         self.layout, self.columns, self.empty = layout, list(columns), empty
+        self.numbers = NumberParser(numbers or NumberOptions())
+        self.currencies: set[str] = set()  # whose signs weights have
 
     def fast(self, block: bytes) -> Batch | None:
         """The columns of a block; None if anything about it is not as it should be."""
-        try:
-            prepared, delimiter = self._prepared(block)
-            table = pa.csv.read_csv(
-                pa.BufferReader(prepared),
-                read_options=pa.csv.ReadOptions(column_names=self.layout.keys),
-                parse_options=pa.csv.ParseOptions(
-                    delimiter=delimiter,
-                    quote_char=False if self.layout.delimiter == WHITE_SPACE else '"',
-                ),
-                convert_options=self._conversion(),
-            )
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        prepared, delimiter = self._prepared(block)
+        table = self._parsed(prepared, delimiter, pa.float64())
+        if table is None and len(self.columns) == 3:
+            table = self._parsed(prepared, delimiter, pa.string())
+        if table is None:
             return None
         if b'"' in prepared and len(table) != _n_lines(prepared):
             return None  # a quotation mark that is never closed takes in what follows
@@ -64,13 +70,31 @@ class Parser:
             column = table.column(2)
             if column.null_count:
                 return None
-            numbers = column.to_numpy()
+            written = pa.types.is_string(column.type)
+            numbers = self.numbers.parse(_in_one(column)) if written else column.to_numpy()
             if not ((numbers >= 0) & (numbers < math.inf)).all():
                 return None
+            if written:
+                self.currencies |= self.numbers.currencies(_in_one(column))
         return Batch(first, second, numbers)
 
-    def careful(self, block: bytes) -> tuple[Batch, list[tuple[int, str]]]:
-        """The same, row by row; and the faults, each with its line in the block, from 0 on."""
+    def _parsed(self, prepared: bytes, delimiter: str, kind: pa.DataType) -> pa.Table | None:
+        """A block as a table, its numbers of this type; None where it cannot be one."""
+        try:
+            return pa.csv.read_csv(
+                pa.BufferReader(prepared),
+                read_options=pa.csv.ReadOptions(column_names=self.layout.keys),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=delimiter,
+                    quote_char=False if self.layout.delimiter == WHITE_SPACE else '"',
+                ),
+                convert_options=self._conversion(kind),
+            )
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return None
+
+    def careful(self, block: bytes) -> tuple[Batch, list[tuple[int, str, str]]]:
+        """The same, row by row; and the faults: the line in the block, from 0 on, kind and text."""
         first: list[str] = []
         second: list[str] = []
         numbers: list[float] = []
@@ -78,14 +102,16 @@ class Parser:
         for at, raw in enumerate(block.split(b"\n")):
             try:
                 cells = self._row(raw)
+                number = self.numbers.parse_one(cells[2]) if len(cells) == 3 else 0.0
             except ValueError as fault:
                 text = raw.rstrip(b"\r").decode(errors="replace")
-                faults.append((at, f"{fault}: {shown(text)}"))
+                faults.append((at, _kind(str(fault)), f"{fault}: {shown(text)}"))
                 continue
             if cells:
                 first.append(cells[0])
                 second.append(cells[1])
-                numbers += [float(cells[2])] if len(self.columns) == 3 else []
+                numbers.append(number)
+                self.currencies |= {sign for text in cells[2:] if (sign := currency_of(text))}
         weights = np.array(numbers, dtype=np.float64) if len(self.columns) == 3 else None
         texts = [pa.array(column, pa.string()) for column in (first, second)]
         return Batch(texts[0], texts[1], weights), faults
@@ -108,8 +134,6 @@ class Parser:
         chosen = [cells[k] for k in self.columns]
         if not chosen[0] or (not self.empty and not chosen[1]):
             raise ValueError("an empty cell")
-        if len(chosen) == 3:
-            _check_number(chosen[2])
         return chosen
 
     def _prepared(self, block: bytes) -> tuple[bytes, str]:
@@ -127,25 +151,22 @@ class Parser:
             block = _without(block, {mark + b" ": mark, b" " + mark: mark})
         return block, self.layout.delimiter
 
-    def _conversion(self) -> pa.csv.ConvertOptions:
+    def _conversion(self, kind: pa.DataType) -> pa.csv.ConvertOptions:
         names = self.layout.keys
-        kinds = [pa.string(), pa.string(), pa.float64()]
+        kinds = [pa.string(), pa.string(), kind]
         chosen = [names[k] for k in self.columns]
         return pa.csv.ConvertOptions(
             include_columns=chosen,
             column_types=dict(zip(chosen, kinds, strict=False)),
             strings_can_be_null=False,
             null_values=[""],
+            decimal_point=self.numbers.options.decimal,
         )
 
 
-def _check_number(text: str) -> None:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f"a weight is a number, not {shown(text)}") from None
-    if not 0 <= value < math.inf or "_" in text:
-        raise ValueError(f"a weight is finite and not negative, {shown(text)} is not")
+def _kind(fault: str) -> str:
+    """What rows with the same kind of fault have in common: what was expected, not what was got."""
+    return fault.split(", got ")[0].split(":")[0]
 
 
 def _without(block: bytes, pairs: dict[bytes, bytes]) -> bytes:

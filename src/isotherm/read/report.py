@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from isotherm.errors import IsothermError
 
 SHOWN = 5  # faults that are kept with their text
 LONGEST_TEXT = 80
@@ -27,8 +31,14 @@ class ReadReport:
         Malformed rows that were left out, where that was asked for.
     faults : list of str
         The first few of these, with their line numbers.
+    reasons : dict of int
+        How many of them were left out for each reason.
+    currencies : set of str
+        The sign of currency of the weights, if they have one.
     notes : list of str
         Sentences about what a reader may not expect, such as ids that differ only by spaces.
+    hints : list of str
+        Sentences about what is as it should be, such as which columns were used of several.
     n_empty : int
         Edges of weight 0, which are none.
     weights : dict of float
@@ -43,23 +53,60 @@ class ReadReport:
     n_rows: int = 0
     n_skipped: int = 0
     faults: list[str] = field(default_factory=list)
+    reasons: dict[str, int] = field(default_factory=dict)
+    currencies: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
     n_empty: int = 0
     weights: dict[str, float] = field(default_factory=dict)
     checksum: str = "not known"
 
-    def skip(self, fault: str, count: int = 1) -> None:
-        """Count malformed rows, the first of which has this fault."""
+    def skip(self, reason: str, fault: str, count: int = 1) -> None:
+        """Count malformed rows of one kind, the first of which has this fault."""
         self.n_skipped += count
+        self.reasons[reason] = self.reasons.get(reason, 0) + count
         if len(self.faults) < SHOWN:
             self.faults.append(fault)
 
+    def check_currencies(self, found: set[str], error: type[IsothermError]) -> None:
+        """Keep the sign of currency that weights have; two of them cannot be added up.
+
+        Raises
+        ------
+        IsothermError
+            Of the type given, if there are two.
+        """
+        if len(found | self.currencies) > 1:
+            signs = " and ".join(map(repr, sorted(found | self.currencies)))
+            raise error(
+                f"{self.name}: weights are in more than one currency, {signs}; convert them to "
+                "one, or leave the column out"
+            )
+        if found > self.currencies:
+            self.hints.append(f"{self.name}: weights are in {next(iter(found))!r}")
+            self.currencies |= found
+
+    def add(self, other: ReadReport, error: type[IsothermError]) -> None:
+        """Take in what became of a part of the file."""
+        self.n_rows += other.n_rows
+        self.n_skipped += other.n_skipped
+        for reason, count in other.reasons.items():
+            self.reasons[reason] = self.reasons.get(reason, 0) + count
+        self.faults = [*self.faults, *other.faults][:SHOWN]
+        self.check_currencies(other.currencies, error)
+
+    def skipped_words(self) -> str:
+        """How many rows were left out, for which reasons, and the first of them."""
+        rows = "row was" if self.n_skipped == 1 else "rows were"
+        counts = sorted(self.reasons.items(), key=lambda item: -item[1])
+        reasons = "; ".join(f"{reason} ({count:,})" for reason, count in counts)
+        return (
+            f"{self.n_skipped:,} malformed {rows} left out: {reasons}. The first: {self.faults[0]}"
+        )
+
     def remarks(self) -> list[str]:
         """All that a user should be told, in sentences."""
-        skipped = []
-        if self.n_skipped:
-            rows = "row was" if self.n_skipped == 1 else "rows were"
-            skipped = [f"{self.n_skipped} malformed {rows} left out; {self.faults[0]}"]
+        skipped = [f"{self.name}: {self.skipped_words()}"] if self.n_skipped else []
         return skipped + self.notes
 
 

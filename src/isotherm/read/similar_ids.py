@@ -1,15 +1,20 @@
-"""Ids that look like one but are two: ``a`` and ``a␣``, ``1`` and ``1.0``."""
+"""Ids that look like one but are two: ``a`` and ``a␣``, ``1`` and ``1.0``, ``007`` and ``7``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy
 
+from isotherm.graph.texts import find_texts
 from isotherm.text_data import may_have
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from isotherm.graph import Graph
     from isotherm.read.report import ReadReport
 
@@ -67,13 +72,68 @@ def plain_form(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(trimmed, r"^([+-]?\d+)\.0*$", r"\1")
 
 
+def normal_form(texts: pa.Array) -> pa.Array:
+    """Texts in small letters, in `plain_form`, numbers without leading zeros.
+
+    Examples
+    --------
+    >>> normal_form(pa.array(["00017", " Ann  Lee", "ANN LEE", "0", "A-007"])).to_pylist()
+    ['17', 'ann lee', 'ann lee', '0', 'a-007']
+    """
+    small = pc.utf8_lower(plain_form(texts))
+    return pc.replace_substring_regex(small, r"(^|:)0+([0-9]+)$", r"\1\2")
+
+
+def find_normalised(wanted: pa.Array, texts: pa.Array) -> NDArray[np.intp]:
+    """The place of each text wanted among others, by normal form; −1 if it has none, or several.
+
+    A text that is there as it is has its own place.
+
+    Examples
+    --------
+    >>> texts = pa.array(["007", "Ann", "ann"])
+    >>> find_normalised(pa.array(["7", "ann", "ANN", "x"]), texts).tolist()
+    [0, 2, -1, -1]
+    """
+    exact = find_texts(wanted, texts)
+    forms = normal_form(texts)
+    counts = pc.value_counts(forms)
+    doubled = counts.field(0).filter(pc.greater(counts.field(1), 1))
+    once = np.flatnonzero(~pc.is_in(forms, value_set=doubled).to_numpy(zero_copy_only=False))
+    found = find_texts(normal_form(wanted), forms.take(pa.array(once)))
+    near = np.where(found >= 0, once[found] if len(once) else -1, -1)
+    return np.where(exact >= 0, exact, near)
+
+
+def merge_ids(graph: Graph, report: ReadReport) -> Graph:
+    """The graph whose nodes are the ids of one normal form; each is named as it first was."""
+    texts = graph.nodes.as_texts()
+    coded = normal_form(texts).dictionary_encode()
+    number = coded.indices.to_numpy()
+    n_merged = len(texts) - len(coded.dictionary)
+    if n_merged == 0:
+        return graph
+    _, first = np.unique(number, return_index=True)
+    whole = scipy.sparse.triu(graph.adjacency, format="coo")
+    weights = None if graph.rows.weights is None else whole.data
+    ends = (number[whole.row], number[whole.col])
+    merged = type(graph).from_edges(*ends, weights, nodes=range(len(first)))
+    report.notes.append(
+        f"{report.name}: {n_merged:,} id{'s' if n_merged > 1 else ''} merged with another that "
+        "differs by case, blanks or leading zeros (--ids normalised)"
+    )
+    return merged.renamed(texts.take(pa.array(first)), graph.sides)
+
+
 def advice(strangers: pa.Array, texts: pa.Array) -> str:
-    """What to say where ids of labels are not those of the graph, but are like them."""
-    plain = plain_form(strangers.slice(0, 10_000))
-    found = pc.index_in(plain, value_set=plain_form(texts))
-    at = next((k for k, there in enumerate(found.is_valid().to_pylist()) if there), None)
-    if at is None:
+    """What to say where ids of labels are not those of the graph, but may be like them."""
+    found = find_normalised(strangers, texts)
+    places = np.flatnonzero(found >= 0)
+    if len(places) == 0:
         own = ", ".join(map(repr, texts.slice(0, SHOWN).to_pylist()))
         return f"ids of the graph look like {own}"
-    other = texts[found[at].as_py()].as_py()
-    return f"ids differ by spaces or type: {strangers[at].as_py()!r} here is {other!r} in the graph"
+    here, there = strangers[int(places[0])].as_py(), texts[int(found[places[0]])].as_py()
+    return (
+        f"{len(places):,} of them differ only by case, blanks, leading zeros or type, as {here!r} "
+        f"here and {there!r} in the graph: --ids normalised (ids='normalised') matches these"
+    )

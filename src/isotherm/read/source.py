@@ -19,6 +19,8 @@ from isotherm.errors import FileError, NotEnoughMemory
 from isotherm.memory import free_memory, size_text
 from isotherm.read.formats import recognise
 from isotherm.read.unpacking import Counted, UnpackLimit, unpacked
+from isotherm.read.zip_kinds import is_packed_file
+from isotherm.read.zipped import OnlyMember
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,19 +57,34 @@ class Source:
     def __init__(
         self, raw: Any, name: str, limit: UnpackLimit | None = None, *, hashed: bool = False
     ) -> None:
-        kind = next((k for mark, k in _PACKED.items() if raw.peek(8)[:8].startswith(mark)), None)
-        packed = kind is not None
+        first = raw.peek(512)
+        kind = next((kind for mark, kind in _PACKED.items() if first.startswith(mark)), None)
+        zipped = is_packed_file(first, _ending(name))
+        packed = kind is not None or zipped
         self._raw, self._counted = raw, Counted(raw, hashed=hashed)
         self._stream = self._counted if kind is None else unpacked(self._counted, kind)
         self._written: tuple[int, int] | None = None  # when, of a file read in any order
         self._limit, self._is_packed, self._n_read = limit or UnpackLimit(), packed, 0
+        self._kept: bytes | None = None
         self.name = name
         self.size = _size(raw) if name != STANDARD_INPUT else None
         self.path = None if packed or self.size is None else Path(name)
         self.ending = _ending(name)
+        if zipped:
+            self._open_archive()
         self.head = self._read(HEAD)
         self.is_whole = len(self.head) < HEAD
         self.format = recognise(self.head, self.ending, name)
+
+    def _open_archive(self) -> None:
+        """Read the one file that is in an archive, in the place of the archive."""
+        file: Any = self._raw
+        if self.size is None:
+            file = io.BytesIO(b"".join(iter(lambda: self._counted.read(BLOCK), b"")))
+        else:
+            self._written = _last_write(self._raw)
+        self._stream = member = OnlyMember(file, self.name)
+        self.ending = _ending(member.name)
 
     @property
     def position(self) -> int:
@@ -94,7 +111,9 @@ class Source:
             self._written = _last_write(self._raw)
             self._raw.seek(0)
             return self._raw  # type: ignore[no-any-return]
-        return io.BytesIO(self.whole())
+        if self._kept is None:  # it may be asked for again
+            self._kept = self.whole()
+        return io.BytesIO(self._kept)
 
     def whole(self) -> bytes:
         """The contents, as UTF-8 if they are text.
@@ -160,7 +179,7 @@ class Source:
                 wanted -= len(part)
                 self._n_read += len(part)
                 if self._is_packed or self.size is None:
-                    packed = self._counted.count if self._is_packed else None
+                    packed = (self._counted.count or self.size) if self._is_packed else None
                     self._limit.check(self.name, self._n_read, packed)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
@@ -204,8 +223,8 @@ def recoded(head: bytes, encoding: str) -> bytes:
 
 
 @contextmanager
-def open_source(
-    path: str | os.PathLike[str], limit: UnpackLimit | None = None, *, hashed: bool = False
+def open_file(
+    name: str, limit: UnpackLimit | None = None, *, hashed: bool = False
 ) -> Iterator[Source]:
     """Open a file, ``-`` for standard input; what packed it is told by its first bytes.
 
@@ -216,7 +235,6 @@ def open_source(
     FileError
         If it cannot be read, is empty, is a pickle, or unpacks to more than the limit.
     """
-    name = os.fspath(path)
     with reading(name), _opened(name) as raw:
         source = Source(raw, name, limit, hashed=hashed)
         if not source.head.strip(b"\0 \t\r\n"):

@@ -53,6 +53,9 @@ class Table(Protocol):
     layout: Layout
     format: str
 
+    def first_rows(self) -> Sequence[Sequence[str]]:
+        """Some rows from the beginning, all cells as text, to see what the columns hold."""
+
     def batches(
         self,
         columns: Sequence[int],

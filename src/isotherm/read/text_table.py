@@ -82,6 +82,10 @@ class TextTable:
             wanted=wanted,
         )
 
+    def first_rows(self) -> Sequence[Sequence[str]]:
+        """See `Table.first_rows`."""
+        return self.layout.sample
+
     def batches(
         self,
         columns: Sequence[int],
@@ -91,7 +95,7 @@ class TextTable:
         empty: bool = False,
     ) -> Iterator[Batch]:
         """See `Table.batches`."""
-        parser = Parser(self.layout, columns, empty=empty)
+        parser = Parser(self.layout, columns, self.options.numbers, empty=empty)
         left = self.layout.skipped
         for number, block in whole_lines(self.source, self.options.encoding):
             while left and block:
@@ -102,12 +106,13 @@ class TextTable:
             batch = parser.fast(block)
             if batch is None:
                 batch, faults = parser.careful(block)
-                for line, fault in faults:
+                for line, reason, fault in faults:
                     message = f"{report.name}, line {number + line}: {fault}"
                     if self.options.on_error == "raise":
                         raise error(f"{message} (--on-error skip leaves such rows out)")
-                    report.skip(message)
+                    report.skip(reason, message)
             report.n_rows += len(batch.first)
+            report.check_currencies(parser.currencies, error)
             yield batch
 
     def progress(self, _: ReadReport) -> tuple[int, int | None]:
@@ -120,7 +125,7 @@ class TextTable:
         """See `Table.pieces`."""
         size, seen = self.source.size, 0
         if size is not None and self.source.path is not None and self._is_plain and size > most:
-            parser = Parser(self.layout, columns)
+            parser = Parser(self.layout, columns, self.options.numbers)
             with self.source.path.open("rb") as file:
                 for k in range(count):
                     file.seek(k * size // count)

@@ -10,10 +10,12 @@ import pyarrow as pa
 
 from isotherm.errors import LabelError, ParameterError
 from isotherm.graph import Graph
+from isotherm.graph.ends import DIRECTED
 from isotherm.read.layout import NAMES
 from isotherm.read.table import LabelRows
 
 _MADE_UP = re.compile(r"n?\d+")
+MANY = 20  # nodes, all with different values of an attribute, which then is no class
 
 if TYPE_CHECKING:
     from isotherm.read.graph_files.contents import Contents
@@ -25,6 +27,8 @@ def graph_of(contents: Contents, report: ReadReport) -> Graph:
     """The graph, its nodes in the order of the file."""
     report.columns = ("source", "target") + (() if contents.weight is None else ("weight",))
     report.n_rows = len(contents.source)
+    if contents.directed:
+        report.notes.append(f"{report.name}: {DIRECTED}")
     nodes = pa.array(_names(contents, report), pa.large_string())
     number = {node: k for k, node in enumerate(contents.nodes)}
     source, target = (
@@ -40,6 +44,8 @@ def _names(contents: Contents, report: ReadReport) -> list[str]:
     names = contents.columns.get("name", [])
     made_up = all(_MADE_UP.fullmatch(node) for node in contents.nodes)
     if not made_up or len(set(names) - {None, ""}) < len(contents.nodes):
+        return contents.nodes
+    if names == contents.nodes:
         return contents.nodes
     report.notes.append(f"{report.name}: nodes are called by their attribute 'name', not by id")
     return [name or "" for name in names]
@@ -58,14 +64,24 @@ def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> Label
     wanted = columns.get("label")
     there = ", ".join(map(repr, contents.columns)) or "none"
     if wanted is None:
-        wanted = next((key for key in contents.columns if key.lower() in NAMES["label"]), None)
+        named = [key for key in contents.columns if key.lower() in NAMES["label"]]
+        wanted = next((key for key in named if not _tells_nodes_apart(contents.columns[key])), None)
     if wanted is None:
         raise LabelError(
-            f"{report.name}: which attribute of the nodes is the label? There are: {there}"
+            f"{report.name}: which attribute of the nodes is the label? Name it with --label "
+            f"(label=). There are: {there}"
         )
     if wanted not in contents.columns:
         raise ParameterError(
             f"nodes of {report.name} have no attribute {wanted!r}; there are: {there}"
         )
     report.columns = ("node", wanted)
+    if columns.get("label") is None and len(contents.columns) > 1:
+        report.hints.append(f"{report.name}: labels are in the attribute {wanted!r}, of {there}")
     return LabelRows(_names(contents, report), contents.columns[wanted])
+
+
+def _tells_nodes_apart(values: list[str | None]) -> bool:
+    """Whether an attribute is a name rather than a class: no two nodes have the same."""
+    known = [value for value in values if value]
+    return len(known) >= MANY and len(set(known)) == len(known)

@@ -35,6 +35,8 @@ class Contents(NamedTuple):
         None where no edge has one.
     columns : dict of str to list
         The other attributes of nodes, by name: a text, or None, for each node.
+    directed : bool
+        Whether the file says that its edges have a direction.
     """
 
     nodes: list[str]
@@ -42,6 +44,7 @@ class Contents(NamedTuple):
     target: list[str]
     weight: list[float] | None
     columns: dict[str, list[str | None]]
+    directed: bool = False
 
 
 def as_weight(text: str) -> float | None:
@@ -73,13 +76,14 @@ class ContentsBuilder:
     >>> builder.add_edge("a", "b", "0.5", line=1)
     >>> builder.add_node("a", {"club": "red"}, line=2)
     >>> builder.add_node("b", {}, line=3)
-    >>> nodes, source, target, weight, columns = builder.finish()
+    >>> nodes, source, target, weight, columns, _ = builder.finish()
     >>> nodes, source, target, weight, columns
     (['a', 'b'], ['a'], ['b'], [0.5], {'club': ['red', None]})
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.directed = False
         self._known: dict[str, str] = {}  # each id to itself, so that it is stored once
         self._awaited: dict[str, tuple[str, int]] = {}  # ids not yet declared: where first used
         self._source: list[str] = []
@@ -168,7 +172,8 @@ class ContentsBuilder:
             column = self._columns.setdefault(key, [])
             self._fill(column, len(self._known), None)
             column[:] = [text if value is None else value for value in column]
-        return Contents(list(self._known), self._source, self._target, weights, self._columns)
+        ends = self._source, self._target
+        return Contents(list(self._known), *ends, weights, self._columns, self.directed)
 
     def _await(self, node: str, line: int) -> str:
         return self._awaited.setdefault(node, (node, line))[0]

@@ -133,6 +133,7 @@ def _named_by_label(contents: Contents) -> Contents:
         [names[node] for node in contents.target],
         contents.weight,
         {"id": list(contents.nodes), **others},
+        contents.directed,
     )
 
 
@@ -190,6 +191,8 @@ class _Reader:
         if not self.element:
             if key in ("graph", "node", "edge") and (self.in_graph or key == "graph"):
                 raise self._fault(item, f"{key} is a list in brackets, not {shown(value)}")
+            if self.in_graph and key == "directed":
+                self.builder.directed = value == "1"
             return
         needed = key in NEEDED[self.element]
         if needed and key in self.values:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
-from xml.parsers import expat
 
-from isotherm.errors import GraphError
 from isotherm.read.graph_files import graph_of, labels_of
 from isotherm.read.graph_files.contents import (
     BLOCK,
-    LONGEST,
     WEIGHT_RULE,
-    ContentsBuilder,
     as_weight,
 )
+from isotherm.read.graph_files.xml_reader import XmlReader
 from isotherm.read.report import shown
 
 if TYPE_CHECKING:
@@ -40,7 +37,6 @@ REFUSED = {
     "port": "ports are not read: an edge ends at a node",
     "locator": "parts of the graph that are kept elsewhere (<locator>) are not read",
 }
-DEEPEST = 1000
 
 
 def read_graph(source: Source, report: ReadReport) -> Graph:
@@ -85,8 +81,7 @@ def read_graphml(stream: BinaryIO, name: str) -> Contents:
     (['a', 'b'], ['a'], ['b'], None)
     """
     reader = _Reader(name)
-    while block := stream.read(BLOCK):
-        reader.feed(block)
+    reader.read(stream, BLOCK)
     return reader.finish()
 
 
@@ -97,19 +92,9 @@ class _Key(NamedTuple):
     is_weight: bool
 
 
-class _Reader:
+class _Reader(XmlReader):
     def __init__(self, name: str) -> None:
-        self.builder = ContentsBuilder(name)
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.StartDoctypeDeclHandler = self._document_type
-        self.parser.SkippedEntityHandler = self._entity
-        self.n_fed = self.n_done = 0
-
-        self.open = [""]  # elements that matter, the innermost last
-        self.skipped = 0  # depth inside an element that does not
+        super().__init__(name)
         self.n_graphs = 0
         self.keys: dict[str, _Key] = {}
         self.key = _Key("", False, False, False)  # of the value being read
@@ -122,52 +107,12 @@ class _Reader:
         self.values: dict[str, str] = {}  # those of its <data>
         self.weight: str | None = None
 
-    def feed(self, block: bytes, *, last: bool = False) -> None:
-        try:
-            self.parser.Parse(block, last)
-        except expat.ExpatError as fault:
-            what = f"not well-formed XML: {expat.ErrorString(fault.code)}"
-            raise self.builder.fault(fault.lineno, what) from None
-        except GraphError:
-            raise
-        except (LookupError, ValueError, Warning) as fault:
-            raise self._fault(f"the encoding cannot be read: {shown(str(fault))}") from None
-        self.n_fed += len(block)
-        self.n_done = max(self.n_done, self.parser.CurrentByteIndex)
-        if self.n_fed - self.n_done > LONGEST:
-            raise self._fault(f"a tag or comment of more than {LONGEST} bytes")
-
     def finish(self) -> Contents:
-        self.feed(b"", last=True)
         if not self.n_graphs:
             raise self.builder.fault(None, "no <graph> inside <graphml>")
         return self.builder.finish(self.default_weight, self.defaults)
 
-    def _fault(self, what: str) -> GraphError:
-        return self.builder.fault(self.parser.CurrentLineNumber, what)
-
-    # --- what expat reports -------------------------------------------------------------------
-
-    def _document_type(
-        self, _name: str, _system: str | None, _public: str | None, has_declarations: bool
-    ) -> None:
-        # Entities and default attributes make a small file unfold to a huge one.
-        if has_declarations:
-            raise self._fault(
-                "a document type with declarations of its own (entities and the like) is not read: "
-                "remove what stands between [ and ] in <!DOCTYPE … [ … ]>"
-            )
-
-    def _entity(self, name: str, _of_parameter: bool) -> None:
-        raise self._fault(f"the entity {shown(name)} is not declared")
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self.skipped:
-            self.skipped += 1
-            if self.skipped > DEEPEST:
-                raise self._fault(f"elements nested more than {DEEPEST} deep")
-            return
-        element = tag.rpartition(":")[2]
+    def _start_element(self, element: str, attributes: dict[str, str]) -> None:
         parent = self.open[-1]
         if parent in ("data", "default"):
             self._drop_text()
@@ -192,14 +137,11 @@ class _Reader:
             self._take_text()
         elif element == "graph":
             self.n_graphs += 1
+            self.builder.directed = attributes.get("edgedefault") == "directed"
             if self.n_graphs > 1:
                 raise self._fault("a second graph: only files with one graph are read")
 
-    def _end(self, _tag: str) -> None:
-        if self.skipped:
-            self.skipped -= 1
-            return
-        element = self.open.pop()
+    def _end_element(self, element: str) -> None:
         if element == "edge":
             ends = self.attributes
             self.builder.add_edge(ends.get("source"), ends.get("target"), self.weight, self.line)

@@ -1,0 +1,56 @@
+"""A name → what is read: one file, or the files of a folder or a pattern."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isotherm.read.formats import PARTED
+from isotherm.read.parts import find_parts
+from isotherm.read.source import STANDARD_INPUT, open_file, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from isotherm.read.formats import Format
+    from isotherm.read.parts import Parts
+    from isotherm.read.source import Source
+    from isotherm.read.unpacking import UnpackLimit
+
+
+@dataclass(frozen=True)
+class PartedSource:
+    """Several files that are read as one table.
+
+    Attributes
+    ----------
+    name : str
+        As the user wrote it, for messages.
+    parts : Parts
+    format : Format
+    """
+
+    name: str
+    parts: Parts
+    format: Format = PARTED
+
+    def checksum(self) -> str:
+        """See `Source.checksum`; of the list of all files."""
+        return self.parts.checksum()
+
+
+@contextmanager
+def open_source(
+    path: str | os.PathLike[str], limit: UnpackLimit | None = None, *, hashed: bool = False
+) -> Iterator[Source | PartedSource]:
+    """Open a file, a folder, or the files that match a pattern; see `open_file`."""
+    name = os.fspath(path)
+    with reading(name):
+        parts = None if name == STANDARD_INPUT else find_parts(name, hashed=hashed)
+    if parts is not None:
+        yield PartedSource(name, parts)
+        return
+    with open_file(name, limit, hashed=hashed) as source:
+        yield source

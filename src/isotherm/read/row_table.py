@@ -1,0 +1,89 @@
+"""Rows of Python objects, as libraries give them → a table of texts, batch by batch."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from isotherm.read.arrow_table import ArrowTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from isotherm.read.options import TextOptions
+    from isotherm.read.source import Source
+
+    Rows = tuple[Sequence[str], Iterable[Sequence[object]]]  # names of columns, and rows
+
+ROWS = 1 << 14  # of a batch
+MOST_DIGITS = 1e15  # up to which a whole number in floating point is exact
+
+
+class RowBatches:
+    """Batches of columns of text, made of rows.
+
+    Parameters
+    ----------
+    names : sequence of str
+    rows : iterable of sequences
+        Those that are too short end in empty cells; what is beyond the last column is left out.
+    """
+
+    def __init__(self, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        self.schema = pa.schema([(name, pa.string()) for name in _different(names)])
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        rows, width = iter(self._rows), len(self.schema)
+        while some := list(islice(rows, ROWS)):
+            columns = [
+                pa.array([as_cell(row[k]) if k < len(row) else None for row in some], pa.string())
+                for k in range(width)
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def table_of_rows(source: Source, options: TextOptions, opened: Callable[[], Rows]) -> ArrowTable:
+    """A table of what a library makes of a file, each time it is asked to open it."""
+    return ArrowTable(source, options, lambda: RowBatches(*opened()))
+
+
+def as_cell(value: object) -> str | None:
+    """A value as text: whole numbers without a point, dates as ISO has them; None if absent.
+
+    Examples
+    --------
+    >>> as_cell(7.0), as_cell("007"), as_cell(0.5), as_cell(True), as_cell(float("nan"))
+    ('7', '007', '0.5', 'true', None)
+    >>> as_cell(datetime.datetime(2025, 10, 11))
+    '2025-10-11'
+    """
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if value.is_integer() and abs(value) < MOST_DIGITS else repr(value)
+    if isinstance(value, datetime.datetime):
+        midnight = value.time() == datetime.time()
+        return value.date().isoformat() if midnight else value.isoformat(" ")
+    if isinstance(value, bool | dict | list):
+        return json.dumps(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """Names of columns, none of which comes twice."""
+    found: dict[str, None] = {}
+    for place, name in enumerate(names, start=1):
+        name = name or str(place)
+        others = (f"{name} ({k})" for k in range(2, len(names) + 2))
+        found[name if name not in found else next(one for one in others if one not in found)] = None
+    return list(found)

@@ -1,0 +1,69 @@
+"""Zip archives of one file → that file, as a stream."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import PurePosixPath
+from typing import IO, Any
+
+from isotherm.errors import FileError
+
+_ENCRYPTED = 1  # the bit of a member that has a password
+
+
+class OnlyMember:
+    """The one file in an archive, read once from its beginning.
+
+    Parameters
+    ----------
+    file : binary file
+        Of the archive; can be read in any order.
+    archive : str
+        Its name, for messages.
+
+    Attributes
+    ----------
+    name : str
+        Of the file inside.
+
+    Raises
+    ------
+    FileError
+        If there is none, or more than one; if it has a password; if the archive is damaged.
+    """
+
+    def __init__(self, file: IO[bytes], archive: str) -> None:
+        self._archive = archive
+        try:
+            self._opened = zipfile.ZipFile(file)
+            members = [member for member in self._opened.infolist() if _counts(member)]
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            raise FileError(f"{archive} is a damaged zip archive: {error}") from None
+        if len(members) != 1:
+            some = ", ".join(repr(member.filename) for member in members[:5])
+            more = ", …" if len(members) > 5 else ""
+            raise FileError(
+                f"{archive} is a zip archive of {len(members)} files{': ' if some else ''}{some}"
+                f"{more}; unpack the one that is wanted"
+            )
+        if members[0].flag_bits & _ENCRYPTED:
+            raise FileError(f"{archive} is protected by a password: unpack it first")
+        self.name = members[0].filename
+        try:
+            self._stream: Any = self._opened.open(members[0])
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            raise FileError(f"{archive} cannot be unpacked: {error}") from None
+
+    def read(self, count: int) -> bytes:
+        """So many bytes, or what is left."""
+        try:
+            return bytes(self._stream.read(count))
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise FileError(f"{self._archive} is a damaged zip archive: {error}") from None
+
+
+def _counts(member: zipfile.ZipInfo) -> bool:
+    """Whether a member is a file that somebody put there, not one that a system added."""
+    path = PurePosixPath(member.filename)
+    return not (member.is_dir() or path.parts[0] == "__MACOSX" or path.name.startswith("._"))
