@@ -1,7 +1,7 @@
 """Leave-one-out costs its columns: 500 seeds take less than 20 times a fit with 20 columns.
 
-On PubMed, both to the same tolerance, side by side. And choosing among thirty pairs of a decision
-and a leak costs no more than leave-one-out does for each of the five leaks.
+On PubMed, both to the same tolerance, side by side. And a fit that chooses the decision and the
+leak costs less than one and a half times what leave-one-out does for each of the leaks.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from isotherm import DirichletClassifier, Graph, solve_dirichlet
 from isotherm.trust.choose import LEAKS
 
 SEEDS, COLUMNS = 500, 20
+MOST_PER_LEAK = 1.5  # leave-one-outs of the same seeds
 
 
 def run(*, quick: bool) -> Result:
@@ -42,6 +43,7 @@ def run(*, quick: bool) -> Result:
         result.add(
             graph=name, tol=tol, leave_one_out_s=left, fit_s=fit, ratio=left / fit, auto_s=auto
         )
-        result.check(f"auto to {tol:g} in {per_leak:.2f} leave-one-outs per leak", per_leak <= 1)
+        what = f"auto to {tol:g} in {per_leak:.2f} leave-one-outs per leak < {MOST_PER_LEAK}"
+        result.check(what, per_leak < MOST_PER_LEAK)
         result.check(f"500 seeds to {tol:g} in {left / fit:.1f} fits < 20", left / fit < 20)
     return result

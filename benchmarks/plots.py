@@ -22,7 +22,8 @@ def main() -> None:
     plt.rcParams.update({"svg.hashsalt": "isotherm", "font.size": 9, "axes.spines.top": False})
     plt.rcParams.update({"axes.spines.right": False, "savefig.bbox": "tight"})
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for draw in (ten_sweeps, same_answer, linear, product, suspects, reliability, suggestions):
+    made = (ten_sweeps, same_answer, linear, product, suspects, reliability, stacking, suggestions)
+    for draw in made:
         figure = draw()
         # No date in the file: the same results give the same picture.
         figure.savefig(IMAGES / f"{draw.__name__}.svg", metadata={"Date": None})
@@ -174,6 +175,36 @@ def reliability() -> plt.Figure:
     figure.supxlabel("probability said")
     figure.supylabel("share that is right")
     figure.tight_layout()
+    return figure
+
+
+def stacking() -> plt.Figure:
+    """Macro-F1 of all models, a panel for each graph."""
+    rows = rows_of("stacking_pays")
+    names = list(dict.fromkeys(row["graph"] for row in rows))
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    greys = dict(zip(models[3:], ["#bbbbbb", "#999999", "#777777", "#555555"], strict=False))
+    colors = {"paper": OTHERS[0], "auto": OTHERS[2], "stacked": OURS} | greys
+    figure, axes = plt.subplots(3, 3, figsize=(7.5, 6.5), sharex=True)
+    for axis, name in zip(axes.flat, names, strict=False):
+        for model in models:
+            own = [row for row in rows if (row["graph"], row["model"]) == (name, model)]
+            place = [100 * row["seeds"] for row in own]
+            style = {"lw": 2.2 if model == "stacked" else 1.0, "markersize": 3}
+            style["zorder"] = 3 if model == "stacked" else 2
+            line = "o--" if model in greys else "o-"
+            found = [row["macro_f1"] for row in own]
+            axis.plot(place, found, line, color=colors[model], label=model, **style)
+        axis.set_xscale("log")
+        axis.minorticks_off()
+        axis.set_xticks([1, 5, 20], ["1 %", "5 %", "20 %"])
+        axis.set_title(short(name), fontsize=8)
+        axis.tick_params(labelsize=7)
+    figure.supxlabel("share of the labels given as seeds", fontsize=9)
+    figure.supylabel("macro-F1", fontsize=9)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, loc="upper center", ncols=len(models), fontsize=7)
+    figure.tight_layout(rect=(0, 0, 1, 0.96))
     return figure
 
 

@@ -206,6 +206,7 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "seeds": lambda row: f"{row['seeds']:.0%}",
             "plain": lambda row: f"{row['plain']:.3f}",
             "centred": lambda row: f"{row['centered']:.3f}",
+            "standard, 0.01": lambda row: f"{row['preferred']:.3f}",
             "auto": lambda row: f"{row['auto']:.3f}",
             "over centred": lambda row: f"{row['auto'] - row['centered']:+.3f}",
         },

@@ -20,6 +20,9 @@ TAGS = {
         "p",
         "ul",
         "li",
+        "nav",
+        "ol",
+        "a",
     ),
     *("div", "span", "i", "pre", "figure", "figcaption", "img"),
     *("table", "thead", "tbody", "tr", "th", "td"),
@@ -35,6 +38,8 @@ ATTRIBUTES = {
     "class": "[a-z]+[234]?( [a-z]+)?",
     "style": r"background: var\(--(c\d+|other)\)|border: [12]px (solid|dashed) var\(--[a-z]+\)"
     r"|--wide: \d+px|width: (\d\d?\.\d|100\.0)%(; background: var\(--(c\d+|other)\))?",
+    "id": r"part-\d+",
+    "href": r"#part-\d+",
     "role": "img|note",
     "aria-label": ".+",
     "alt": ".+",

@@ -36,6 +36,7 @@ ORDER = [
     "trust",
     "stacking",
     "classifier",
+    "listing",
     "write",
     "block_model",
     "experiments",

@@ -7,8 +7,10 @@ from scipy.optimize import approx_fprime
 
 from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.trust import calibrate as module
+from isotherm.trust import sample
 from isotherm.trust.calibrate import Calibration, calibrate, calibration_error, reliability
-from isotherm.trust.leave_one_out import leave_one_out, leave_sample_out, leave_some_out
+from isotherm.trust.leave_one_out import leave_one_out, leave_some_out
+from isotherm.trust.sample import Budget, leave_sample_out
 
 
 def drawn(rng, m, K=3):
@@ -99,33 +101,29 @@ def test_seeds_left_out_together_are_a_fit_without_them(rng):
 
 
 def test_a_large_graph_is_sampled_at_a_bounded_price(rng, monkeypatch):
-    from isotherm.trust import leave_one_out as left_out
-
     graph, truth = BlockModel([150, 150], 0.1, 0.02).sample(rng)
     model = DirichletClassifier().fit(graph, np.where(np.arange(300) % 3 == 0, truth, -1))
     given = (model.session(), model.solution_, model.seeds_.codes)
     how = {"tol": 1e-6, "abstain": True}
     whole = leave_one_out(*given, **how)
-    sample = leave_sample_out(*given, **how)
-    assert np.array_equal(sample.places, whole.places)
-    few = leave_sample_out(*given, large=10, **how)
-    assert len(few.places) == left_out.FEW_SEEDS
+    enough = leave_sample_out(*given, **how)
+    assert np.array_equal(enough.places, whole.places)
+    few = leave_sample_out(*given, budget=Budget(large=10, work=0), **how)
+    assert len(few.places) == sample.FEW_SEEDS
     assert np.allclose(few.temperatures, whole.temperatures[few.places])
-    monkeypatch.setattr(left_out, "FEW_SEEDS", 8)
-    together = leave_sample_out(*given, large=10, **how)
+    monkeypatch.setattr(sample, "FEW_SEEDS", 8)
+    together = leave_sample_out(*given, budget=Budget(large=10, work=0), **how)
     assert len(together.places) == 10
     assert np.allclose(
         together.temperatures,
         leave_some_out(*given, together.places, **how).temperatures,
-        atol=left_out.TOGETHER_TOL,
+        atol=sample.TOGETHER_TOL,
     )
 
 
 def test_a_component_keeps_a_seed_when_some_are_left_out_together(monkeypatch):
-    from isotherm.trust import leave_one_out as left_out
-
-    monkeypatch.setattr(left_out, "FEW_SEEDS", 1)
-    monkeypatch.setattr(left_out, "TOGETHER", 0.2)
+    monkeypatch.setattr(sample, "FEW_SEEDS", 1)
+    monkeypatch.setattr(sample, "TOGETHER", 0.2)
     graph = Graph.from_edges(range(0, 40, 2), range(1, 40, 2))  # pairs
     labels = dict.fromkeys(range(10), 0) | {20: 1, 21: 1, 22: 0}
     model = DirichletClassifier().fit(graph, labels)
@@ -134,7 +132,7 @@ def test_a_component_keeps_a_seed_when_some_are_left_out_together(monkeypatch):
         model.solution_,
         model.seeds_.codes,
         abstain=True,
-        large=0,
+        budget=Budget(large=0, work=0),
         tol=1e-6,
     )
     assert len(left.places) > 1

@@ -17,16 +17,17 @@ from isotherm.report.pages.findings import Findings
 from isotherm.report.words import short
 
 SECTIONS = [
-    "What was read",
-    "Class balance, before and after",
+    "What was found",
+    "Who",
+    "The drawing",
     "How far to trust it",
     "Calibration",
     "How sure a label must be",
     "Suspects",
+    "The most doubtful nodes",
     "Margins and certificate",
     "Temperatures",
-    "The most doubtful nodes",
-    "The drawing",
+    "What was read",
     "The record of the run",
 ]
 
@@ -79,7 +80,9 @@ def karate():
 
 def test_the_page_says_what_was_read_found_and_done(karate):
     page = parsed(karate)
-    summary = "34 nodes, labelled from 2 seeds into 2 classes; all 32 labels found are proven"
+    summary = (
+        "34 nodes, labelled from 2 seeds into 2 classes; all 32 labels found are numerically exact"
+    )
     assert summary in page.words
     assert "heat reached every node" in page.words
     assert page.row("edges.csv") == ["edges", "CSV", "source, target", "90", "1"]
@@ -185,7 +188,7 @@ def test_words_from_a_file_are_cut_after_they_are_escaped():
         (("ab", "bc"), {"a": 1, "b": 2, "c": 1}, "abstain", "0 labels found"),
         (("abc", "bac"), {"a": 1, "b": 2}, "abstain", "no heat reached 1 node, left without"),
         (("abxy", "bcyx"), {"a": 0, "b": 1}, "zero", "taken to have the temperature 0"),
-        (("ab", "bc"), {"a": 0, "c": 1}, "abstain", "1 label found, 0 proven"),
+        (("ab", "bc"), {"a": 0, "c": 1}, "abstain", "1 label found, 0 numerically exact"),
     ],
     ids=["all seeds", "all others unreached", "unreached as zero", "tie"],
 )

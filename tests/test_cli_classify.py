@@ -196,6 +196,15 @@ def test_decision_and_leak_are_chosen_where_asked_for(here):
                   "--leak", "auto")  # fmt: skip
     assert result.returncode == 0
     assert "decision centered, leak 0: too few seeds to choose by" in result.stderr
+    all_but_two = "".join(f"{node},low\n" for node in "abcd") + "".join(
+        f"{node},high\n" for node in "wxyz"
+    )
+    (here.folder / "labels.csv").write_text("node,label\n" + all_but_two + "e,low\nv,high\n")
+    (here.folder / "edges.csv").write_text(TWO_CLIQUES + "e,v\ne,f\n")
+    asked = ("classify", "edges.csv", "labels.csv", "-o", "-", "--decision", "auto")
+    chosen = here(*asked, "--leak", "auto").stderr.splitlines()
+    assert chosen == ["decision standard, leak 0.01: chosen of 12 by leaving out 10 seeds"]
+    assert here(*asked, "--quiet").stderr == ""
     wrong = here("classify", "edges.csv", "labels.csv", "-o", "-", "--leak", "much")
     assert wrong.returncode == 2
     assert "not 'much'" in wrong.stderr

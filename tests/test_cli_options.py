@@ -54,8 +54,9 @@ def test_an_option_is_the_same_in_every_command():
     known = {}
     for command, function in commands():
         for name, described in options(function).items():
-            other, same = known.setdefault(name, (command, described))
-            assert described == same, f"{name} of {command} is not that of {other}"
+            # But for the default: a table of the paper takes more draws than a look at one's graph.
+            other, same = known.setdefault(name, (command, described[:2]))
+            assert described[:2] == same, f"{name} of {command} is not that of {other}"
     assert len(known) > 40
 
 

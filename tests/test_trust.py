@@ -7,6 +7,8 @@ import pytest
 
 from isotherm import DirichletClassifier, Graph, LabelError, ParameterError, UnknownNode
 from isotherm.decision import DECISIONS, Means, scores
+from isotherm.trust.choose import COMPARED, LEAKS, PREFERRED, choose
+from isotherm.trust.sample import CHOOSING, JUDGING, columns_of_sample
 from isotherm.trust.scoring import confusion_of, macro_f1, proportion
 
 
@@ -200,8 +202,8 @@ def test_what_is_compared_is_leave_one_out_of_each_pair(rng):
     assert (found.n_judged, found.n_seeds) == (48, 48)
     pairs = [(c.decision, c.leak) for c in found.candidates]
     assert pairs[0] == ("centered", 0.0)
-    assert len(set(pairs)) == len(pairs) == 6 * 5
-    for candidate in found.candidates[::7]:
+    assert len(set(pairs)) == len(pairs) == 4 * 3
+    for candidate in found.candidates[::3]:
         one = DirichletClassifier(candidate.decision, leak=candidate.leak, tol=1e-8)
         alone = one.fit(graph, labels).leave_one_out()
         assert alone.macro_f1.value == pytest.approx(candidate.macro_f1, abs=0.03)
@@ -210,33 +212,73 @@ def test_what_is_compared_is_leave_one_out_of_each_pair(rng):
     assert np.allclose(chosen.predict_proba(), model.predict_proba())
 
 
-def test_the_paper_is_preferred_unless_another_is_clearly_better(rng):
-    from isotherm.trust.choose import choose
-
+def test_one_pair_is_preferred_unless_another_is_clearly_better(rng):
     truth = rng.integers(0, 3, 120)
     wrong = np.where(rng.random(120) < 0.3, (truth + 1) % 3, truth)
-    flip = rng.choice(np.flatnonzero(wrong != truth), 2, replace=False)
     lucky = wrong.copy()
+    flip = rng.choice(np.flatnonzero(wrong != truth), 2, replace=False)
     lucky[flip] = truth[flip]
-    lucky[np.flatnonzero(wrong == truth)[0]] = (truth[np.flatnonzero(wrong == truth)[0]] + 1) % 3
-    paper, other = ("centered", 0.0), ("mass", 0.1)
-    assert choose({paper: wrong, other: lucky}, truth, 3, 120)[:2] == paper
-    assert choose({paper: wrong, other: truth}, truth, 3, 120)[:2] == other
-    assert choose({paper: wrong, other: wrong}, truth, 3, 120)[:2] == paper
-    few = choose({paper: wrong[:5], other: truth[:5]}, truth[:5], 3, 5)
-    assert few[:2] == paper
-    assert all(np.isnan(candidate.macro_f1) for candidate in few.candidates)
+    lost = np.flatnonzero(wrong == truth)[0]
+    lucky[lost] = (truth[lost] + 1) % 3
+    paper, other, preferred = ("centered", 0.0), ("ratio", 0.1), PREFERRED
+    for others in ({paper: lucky, other: wrong}, {paper: wrong, other: lucky}):
+        found = choose(others | {preferred: wrong}, truth, 3, 120)
+        assert found[:2] == preferred
+        assert [c.gain for c in found.candidates if c[:2] == preferred] == [0.0]
+    assert choose({paper: wrong, other: truth, preferred: wrong}, truth, 3, 120)[:2] == other
+    assert choose({paper: truth, other: wrong, preferred: wrong}, truth, 3, 120)[:2] == paper
 
 
-def test_with_hardly_any_seeds_the_choice_is_the_papers():
+def test_the_pair_closest_to_the_preferred_one_stands_in_for_it(rng):
+    truth = rng.integers(0, 2, 40)
+    given_leak = {(decision, 0.2): truth for decision in COMPARED}
+    assert choose(given_leak, truth, 2, 40)[:2] == ("standard", 0.2)
+    given_decision = {("plain", leak): truth for leak in LEAKS}
+    assert choose(given_decision, truth, 2, 40)[:2] == ("plain", 0.01)
+
+
+def test_what_is_preferred_and_what_the_paper_does_are_compared():
+    assert (COMPARED[0], LEAKS[0]) == ("centered", 0.0)
+    assert PREFERRED[0] in COMPARED
+    assert PREFERRED[1] in LEAKS
+    assert set(COMPARED) <= set(DECISIONS)
+
+
+def test_with_hardly_any_seeds_the_choice_is_the_papers(rng):
     graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
     model = DirichletClassifier("auto", leak="auto").fit(graph, {0: "a", 4: "b"})
     assert (model.selection_.decision, model.selection_.leak) == ("centered", 0.0)
     assert model.selection_.n_judged == 0
-    assert (
-        model.labels_.tolist()
-        == DirichletClassifier().fit_predict(graph, {0: "a", 4: "b"}).tolist()
+    paper = DirichletClassifier().fit_predict(graph, {0: "a", 4: "b"})
+    assert model.labels_.tolist() == paper.tolist()
+    graph = random_graph(rng, loops=False, weighted=False, n=120, m=300)
+    nine = dict.fromkeys(range(5), "a") | dict.fromkeys(range(60, 64), "b")
+    few = DirichletClassifier("auto", leak="auto").fit(graph, nine).selection_
+    assert (few.decision, few.leak, few.n_judged) == ("centered", 0.0, 9)
+    assert all(np.isnan(candidate.macro_f1) for candidate in few.candidates)
+    ten = DirichletClassifier("auto", leak="auto").fit(graph, nine | {64: "b"}).selection_
+    assert not any(np.isnan(candidate.macro_f1) for candidate in ten.candidates)
+
+
+def test_with_one_class_there_is_nothing_to_choose():
+    graph = Graph.from_edges(range(29), range(1, 30))
+    known = dict.fromkeys(range(15), "a")
+    auto = DirichletClassifier("auto", leak="auto").fit(graph, known)
+    assert auto.selection_[:3] == ("centered", 0.0, [])
+    assert auto.ranking_.leak == DirichletClassifier().fit(graph, known).ranking_.leak
+
+
+def test_more_seeds_are_left_out_to_choose_by_where_columns_are_cheap():
+    cheap, medium, dear = (
+        columns_of_sample(n, 10_000, CHOOSING) for n in (5_000, 200_000, 5_000_000)
     )
+    assert (cheap, medium, dear) == (10_000, 300, 0)
+    for entries in range(10_000, CHOOSING.large, 9999):
+        count = columns_of_sample(entries, 10_000, CHOOSING)
+        assert count == 300 or count * entries <= CHOOSING.work
+        assert count >= columns_of_sample(entries, 10_000, JUDGING)
+    assert columns_of_sample(5_000, 40, CHOOSING) == 40
+    assert columns_of_sample(0, 40, CHOOSING) == 40
 
 
 def test_a_given_decision_or_leak_is_kept(rng):
@@ -263,14 +305,14 @@ def test_a_seed_alone_in_its_part_gets_no_label_whatever_the_leak():
 
 
 def test_a_spot_check_is_leave_one_out_of_a_sample(rng, monkeypatch):
-    from isotherm.trust import leave_one_out as left_out
+    from isotherm.trust import sample
 
     graph = random_graph(rng, 80, 300)
     model = DirichletClassifier().fit(graph, random_labels(rng, graph))
     whole, spot = model.leave_one_out(), model.spot_check()
     assert spot.accuracy == whole.accuracy
     assert not spot.together
-    monkeypatch.setattr(left_out, "MOST_SEEDS", 9)
+    monkeypatch.setattr(sample, "MOST_SEEDS", 9)
     few = DirichletClassifier().fit(graph, random_labels(np.random.default_rng(0), graph))
     few._sample = None  # the fit has looked at some
     assert len(few.spot_check().nodes) == 9

@@ -1,12 +1,13 @@
 """What the page of a classification says of how far to trust it: the numbers are the API's."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from html_page import Page, parse
-from isotherm import BlockModel, DirichletClassifier, Graph
+from isotherm import BlockModel, DirichletClassifier, Graph, StackedDirichletClassifier
 from isotherm.report.pages import charts
 from isotherm.report.pages.classification import classification_page
 from isotherm.report.words import percent
@@ -311,3 +312,16 @@ def test_a_whole_bar_and_a_long_name_stay_within_their_cells():
     page = Page(classification_page(run))
     assert [row[0] for row in page.table("Sizes of the classes")] == ["W" * 29 + "…", "plain"]
     assert [bar.split(";")[0] for bar in page.bars] == ["width: 100.0%"] * 2 + ["width: 50.0%"] * 2
+
+
+def test_a_stacked_model_is_told_with_what_it_combines(run):
+    labels = dict(zip(run.classifier.names_.tolist(), run.classifier.labels_.tolist(), strict=True))
+    known = {node: labels[node] for node in run.classifier.names_[run.classifier.seeds_.nodes]}
+    model = StackedDirichletClassifier().fit(run.graph, known)
+    assert model.views_
+    stacked = replace(run, classifier=model)
+    words = section_of(stacked, "How far to trust it")[1]
+    assert "Each was judged by a model that was fitted to other seeds." in words
+    assert "What was combined" in words
+    assert "stacked (in use)" in words
+    assert "learnt from these very seeds" not in section_of(stacked, "Calibration")[1]

@@ -23,7 +23,7 @@ from isotherm.stacking.flows import FURTHER
 from isotherm.stacking.left_out import LARGE as LARGE_STACK
 from isotherm.stacking.left_out import groups_of
 from isotherm.trust.choose import LEAKS
-from isotherm.trust.leave_one_out import LARGE, LARGE_CHOICE, columns_of_sample
+from isotherm.trust.sample import CHOOSING, JUDGING, columns_of_sample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,7 +123,7 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
 def _time_of_sample(job: Job, entries: int, labels: int, steps: float, solve: float) -> float:
     """Seconds to leave seeds out, to tell what scores are worth or to choose by them."""
     chosen = "auto" in (job.model.get("decision"), job.model.get("leak"))
-    columns = columns_of_sample(entries, labels, LARGE_CHOICE if chosen else LARGE)
+    columns = columns_of_sample(entries, labels, CHOOSING if chosen else JUDGING)
     blocks = -(-(columns + 1) // LANES)
     once = _time_of_step(LANES - 1) * blocks * steps if columns else LOOSER * solve
     if not chosen:

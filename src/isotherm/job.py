@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from isotherm.environment import versions
 from isotherm.errors import ParameterError
 from isotherm.files import check_output
+from isotherm.listing import TOP
 from isotherm.memory import peak_memory
 from isotherm.read.options import TextOptions
 from isotherm.trust.abstain import check_probability
@@ -54,6 +55,12 @@ class Job:
         Those of the paper's that a stacked one has not are left out of it.
     balance : float
         Of a stacked model.
+    listed : str or None
+        The class whose most likely nodes `out` gets, in place of all predictions.
+    top : int
+        How many of them.
+    summary : str or None
+        JSON file about the run, for monitoring.
     min_probability : float
         See `isotherm.DirichletClassifier.labels_at`.
     confidence : float, str or None
@@ -78,9 +85,23 @@ class Job:
     kind: Literal["auto", "stacked", "paper"] = "paper"
     model: ModelParameters = field(default_factory=ModelParameters)
     balance: float = 0.0
+    listed: str | None = None
+    top: int = TOP
+    summary: str | None = None
     min_probability: float = 0.0
     confidence: float | str | None = None
     command: str = ""
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether what is read is hashed on the way, for a page or a summary."""
+        return self.report is not None or self.summary is not None
+
+    @property
+    def out_is_page(self) -> bool:
+        """Whether `out` is a web page, which only a list can be."""
+        name = (self.out or "").lower()
+        return self.listed is not None and name.endswith((".html", ".htm"))
 
     def check(self, *others: str | None) -> None:
         """Find what can be wrong before any work is done.
@@ -99,12 +120,15 @@ class Job:
         check_probability(self.min_probability, "--min-probability")
         if self.edges == self.labels == "-":
             raise ParameterError("EDGES and LABELS cannot both be standard input")
-        output = output_of("-" if self.out is None else self.out)
-        if self.spreadsheet_safe and not output.has_formulas:
+        if self.listed is not None and self.out is None:
+            raise ParameterError("--list needs a file to write the list to: give it with -o")
+        output = None if self.out_is_page else output_of("-" if self.out is None else self.out)
+        if self.spreadsheet_safe and (output is None or not output.has_formulas):
             raise ParameterError(
-                f"--spreadsheet-safe is for CSV and TSV, and {self.out} is {output.name}"
+                f"--spreadsheet-safe is for CSV and TSV, and {self.out} is "
+                f"{'a page' if output is None else output.name}"
             )
-        pages = [name for name in (self.report, *others) if name is not None]
+        pages = [name for name in (self.report, self.summary, *others) if name is not None]
         if any(name in STANDARD_OUTPUT for name in pages):
             raise ParameterError("this needs a file: standard output is for predictions and lists")
         named = [] if self.out is None or self.out in STANDARD_OUTPUT else [self.out]
@@ -162,3 +186,8 @@ class Run:
     def inputs(self) -> dict[str, str]:
         """File → the SHA-256 of what was read from it, in hexadecimal digits."""
         return {file.name: file.checksum for file in (self.edges, self.labels)}
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a user was told of the files and the labels."""
+        return [*self.edges.remarks(), *self.labels.remarks(), *self.classifier.doubts_]

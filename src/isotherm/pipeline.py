@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 import warnings
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from isotherm.errors import IsothermWarning, NotEnoughMemory, ParameterError
 from isotherm.files import written
 from isotherm.job import Job, Run
+from isotherm.listing import list_nodes
 from isotherm.memory import peak_memory
 from isotherm.read.load import load_graph, load_labels
-from isotherm.write import write_predictions
+from isotherm.write import write_list, write_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -102,7 +104,10 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     else:
         with clock("ranking"), stages.stage("ranking nodes by how near they are to the seeds"):
             run = replace(run, converged=run.converged and run.classifier.ranking_.converged)
-    if job.out is not None:
+    if job.out is not None and job.listed is not None:
+        with clock("listing"), stages.stage(f"listing {job.listed}") as show:
+            write_listed(run, job, job.out, show)
+    elif job.out is not None:
         with clock("writing"), stages.stage(f"writing {job.out}") as show:
             write_predictions(
                 run.classifier,
@@ -118,6 +123,8 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     if job.report is not None:
         with stages.stage(f"writing {job.report}"):
             write_report(run, job.report, force=job.force)
+    if job.summary is not None:
+        write_summary(run, job.summary, force=job.force)
     return run
 
 
@@ -127,6 +134,9 @@ def label(job: Job, stages: Stages) -> Run:
     clock = _Clock({})
     with clock("reading"):
         inputs = read(job, stages)
+    if job.listed is not None and job.listed not in set(inputs.labels.values()):
+        some = ", ".join(sorted(set(inputs.labels.values()))[:10])
+        raise ParameterError(f"no label is {job.listed!r}, to list it: there are {some}")
     if len(set(inputs.labels.values())) == 1:
         only = next(iter(inputs.labels.values()))
         if job.min_probability:
@@ -164,7 +174,7 @@ def read(job: Job, stages: Stages) -> Inputs:
             columns,
             job.label_options,
             strict=job.strict,
-            hashed=job.report is not None,
+            hashed=job.is_hashed,
         )
     tell_of_files(graph, edges, labels_read)
     by_node = labels_read.weights if isinstance(confidence, str) else confidence
@@ -180,7 +190,7 @@ def read_edges(job: Job, stages: Stages) -> tuple[Graph, ReadReport]:
             job.edge_options,
             progress=show,
             building=lambda: stages.say("building the graph"),
-            hashed=job.report is not None,
+            hashed=job.is_hashed,
         )
 
 
@@ -239,6 +249,41 @@ def write_report(run: Run, path: str, *, force: bool = False) -> None:
     page = classification_page(run)
     with written(path):
         write_text(Path(path), page, force=force)
+
+
+def write_listed(run: Run, job: Job, out: str, progress: Progress) -> None:
+    """Write the list that a job asks for."""
+    listed = list_nodes(
+        run.classifier,
+        job.listed,
+        job.top,
+        min_probability=job.min_probability,
+        progress=progress,
+    )
+    if not job.out_is_page:
+        write_list(listed, out, force=job.force, spreadsheet_safe=job.spreadsheet_safe)
+        return
+    from isotherm.report.pages.listing import list_page
+    from isotherm.report.tables import write_text
+
+    with written(out):
+        write_text(Path(out), list_page(listed, str(job.listed), run), force=job.force)
+
+
+def write_summary(run: Run, path: str, *, force: bool = False) -> None:
+    """Write what a run has done as JSON, for monitoring.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    from isotherm.report.run_summary import run_summary
+    from isotherm.report.tables import write_text
+
+    with written(path):
+        text = json.dumps(run_summary(run), indent=2, ensure_ascii=False, allow_nan=False)
+        write_text(Path(path), text + "\n", force=force)
 
 
 def _warn(sentence: str) -> None:

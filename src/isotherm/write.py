@@ -19,13 +19,14 @@ from isotherm.read.formats import Output, output_for
 from isotherm.trust.abstain import check_probability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.classifier.estimator import DirichletEstimator
+    from isotherm.listing import Listed
 
     Progress = Callable[[int, int], None]
 
@@ -117,6 +118,67 @@ def write_predictions(
         rows = map(without_formulas, rows)
     with _opened(name, force=force) as file:
         output.write(file, rows)
+
+
+def write_list(
+    listed: Sequence[Listed],
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write a row for each node of a list, see `isotherm.listing`, in any format of predictions.
+
+    Parameters
+    ----------
+    listed : sequence of Listed
+    path, force, spreadsheet_safe
+        See `write_predictions`.
+    """
+    name = os.fspath(path)
+    output = output_of(name)
+    if name not in STANDARD_OUTPUT:
+        check_output(Path(name), force=force)
+    rows: Iterable[pa.RecordBatch] = [_listed(listed)]
+    if spreadsheet_safe:
+        from isotherm.table_writers import without_formulas
+
+        rows = map(without_formulas, rows)
+    with _opened(name, force=force) as file:
+        output.write(file, iter(rows))
+
+
+def _listed(listed: Sequence[Listed]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    def texts(name: str) -> pa.Array:
+        found = [getattr(one, name) for one in listed]
+        return pa.array([None if one is None else str(one) for one in found], pa.string())
+
+    def numbers(name: str, digits: int) -> pa.Array:
+        found = [getattr(one, name) for one in listed]
+        return pa.array(
+            [None if one is None else round(one, digits) for one in found], pa.float64()
+        )
+
+    columns = {
+        "rank": pa.array([one.rank for one in listed], pa.int64()),
+        "node": texts("node"),
+        "label": texts("label"),
+        "probability": numbers("probability", DIGITS_OF_PROBABILITY),
+        "score": numbers("score", DIGITS),
+        "runner_up": texts("runner_up"),
+        "its_probability": numbers("its_probability", DIGITS_OF_PROBABILITY),
+        "certified": pa.array([one.certified for one in listed], pa.bool_()),
+        "neighbours": pa.array([one.neighbours for one in listed], pa.int64()),
+    }
+    kinds = dict.fromkeys(label for one in listed for label in one.weights)
+    for label in kinds:
+        sums = [one.weights.get(label, 0.0) for one in listed]
+        columns[f"weight_{label}"] = pa.array(sums, pa.float64())
+    columns["why"] = texts("why")
+    kept = {name: column for name, column in columns.items() if column.null_count < len(column)}
+    return pa.RecordBatch.from_arrays(list(kept.values()), names=list(kept))
 
 
 def output_of(name: str) -> Output:

@@ -280,7 +280,7 @@ class Answering(Trusted):
 
     # --- some rows at a time, for files and reports ---------------------------------------------
 
-    def codes(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def codes(self, rows: slice | NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Of some nodes: the class number (−1 where there is no label), the number in `STATUS`."""
         return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
 

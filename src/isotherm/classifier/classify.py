@@ -18,11 +18,11 @@ class DirichletClassifier(HeatClassifier, ClassifierMixin, Estimator):
     ----------
     decision : {"centered", "plain", "partial", "mass", "standard", "ratio", "auto"}
         How temperatures become scores, see `isotherm.decision`; ``"centered"`` is the paper's.
-        ``"auto"``: the one that exact leave-one-seed-out finds clearly better than the paper's, if
-        there is one; see `isotherm.trust.choose`.
+        ``"auto"``: ``"standard"``, unless exact leave-one-seed-out finds ``"centered"``,
+        ``"partial"`` or ``"ratio"`` clearly better; see `isotherm.trust.choose`.
     leak : float or "auto"
-        τ ≥ 0, heat lost at each free node; 0 is the paper. ``"auto"`` likewise, of 0, 0.01, 0.03,
-        0.1 and 0.3.
+        τ ≥ 0, heat lost at each free node; 0 is the paper. ``"auto"`` likewise: 0.01, unless 0
+        or 0.1 is clearly better.
     tol : float
         Every temperature is proven to be within `tol` of equilibrium.
     stop : {"tolerance", "labels"}
@@ -60,6 +60,8 @@ class DirichletClassifier(HeatClassifier, ClassifierMixin, Estimator):
     certified_ : bool array of shape (n,)
         Whether the label is proven to be that of the exact equilibrium. True at seeds and at
         nodes that abstain, whose label no solving could change.
+    decision_ : str
+        The decision used.
     selection_ : Selection
         The decision and the leak used, and what was compared to choose them.
     calibration_ : Calibration

@@ -15,11 +15,11 @@ from isotherm.classifier.estimator import (
     check_is_fitted,
     slices,
 )
-from isotherm.decision import DECISIONS, scores
+from isotherm.decision import scores
 from isotherm.trust import few_labels
 from isotherm.trust.best_effort import solve_best_effort
-from isotherm.trust.choose import LEAKS, Selection, choose
-from isotherm.trust.leave_one_out import LARGE, LARGE_CHOICE, leave_sample_out
+from isotherm.trust.choose import COMPARED, FEWEST_SEEDS, LEAKS, Selection, choose
+from isotherm.trust.sample import CHOOSING, JUDGING, leave_sample_out
 from isotherm.trust.scoring import calibrated
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from isotherm.trust.calibrate import Calibration
     from isotherm.trust.leave_one_out import LeftOut
     from isotherm.trust.rank import Ranking
+    from isotherm.trust.sample import Budget
 
 AUTO = "auto"
 SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
@@ -75,6 +76,12 @@ class Sampled(DirichletEstimator):
     _status: NDArray[np.int8]  # numbers in `STATUS`
 
     @property
+    def decision_(self) -> str:
+        """How labels are decided on: one of the decisions, or ``"stacked"``."""
+        check_is_fitted(self)
+        return self._decision
+
+    @property
     def calibration_(self) -> Calibration:
         """How scores become probabilities."""
         check_is_fitted(self)
@@ -84,7 +91,7 @@ class Sampled(DirichletEstimator):
 
     @property
     def left_out_(self) -> LeftOut:
-        """Seeds left out, enough to judge by; see `isotherm.trust.leave_one_out`."""
+        """Seeds left out, enough to judge by; see `isotherm.trust.sample`."""
         check_is_fitted(self)
         if self._later.sample is None:
             session = self.session()
@@ -112,19 +119,19 @@ class Sampled(DirichletEstimator):
 
         And, if it came to that, the seeds left out with that leak.
         """
-        decisions = list(DECISIONS) if self.decision == AUTO else [self.decision]
+        decisions = COMPARED if self.decision == AUTO else (self.decision,)
         leaks = LEAKS if self.leak == AUTO else (problem.leak,)
-        if len(decisions) * len(leaks) == 1:
+        if len(decisions) * len(leaks) == 1 or problem.n_columns == 1:
             return Selection(decisions[0], leaks[0], [], 0, len(codes)), None
         found: dict[tuple[str, float], NDArray[np.intp]] = {}
         left: dict[float, LeftOut] = {}
         for leak in leaks:
             with self._prepare(problem.with_leak(leak)) as session:
                 solution = solve_best_effort(session, tol=max(self.tol, SAMPLE_TOL))
-                left[leak] = self._sampled(session, solution, codes, large=LARGE_CHOICE)
+                left[leak] = self._sampled(session, solution, codes, budget=CHOOSING)
             some = ~left[leak].is_last
             found |= {(decision, leak): left[leak].labels(decision)[some] for decision in decisions}
-            if not some.any():
+            if np.count_nonzero(some) < FEWEST_SEEDS:
                 break
         judgeable = left[leaks[0]].codes[~left[leaks[0]].is_last]
         chosen = choose(found, judgeable, problem.n_columns, len(codes))
@@ -136,7 +143,7 @@ class Sampled(DirichletEstimator):
         solution: Solution,
         codes: NDArray[np.intp],
         *,
-        large: int = LARGE,
+        budget: Budget = JUDGING,
     ) -> LeftOut:
         return leave_sample_out(
             session,
@@ -144,7 +151,7 @@ class Sampled(DirichletEstimator):
             codes,
             tol=max(self.tol, SAMPLE_TOL),
             abstain=self.unreached == "abstain",
-            large=large,
+            budget=budget,
         )
 
     def _doubts(self, *, leaving_out: bool = True) -> list[str]:

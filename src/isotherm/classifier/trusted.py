@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.classifier.estimator import check_is_fitted, slices
-from isotherm.classifier.sampled import Sampled
-from isotherm.errors import LabelError
+from isotherm.classifier.explained import Explained
 from isotherm.graph.lots import draw_lots
 from isotherm.labels import decode_labels
 from isotherm.solvers.method import check_count
-from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.compare import Decided, compared
 from isotherm.trust.expected import Expected, Labelled, expect
-from isotherm.trust.explain import Explanation, WeightedFlow, mixed_shares
-from isotherm.trust.leave_one_out import leave_one_out
 from isotherm.trust.responses import Doubts
 from isotherm.trust.scoring import calibrated, judged
 from isotherm.trust.stop import Advice, advise
 from isotherm.trust.suggest import Lots, Suggestion, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -32,12 +28,11 @@ if TYPE_CHECKING:
     from isotherm.trust.leave_one_out import LeftOut
     from isotherm.trust.scoring import Interval, LeaveOneOut, Suspect
 
-SHARES_TOL = 1e-9
 SUGGESTION_TOL = 1e-4
 LOOKED_AT = 100_000  # free nodes, to compare what decisions make of them
 
 
-class Trusted(Sampled):
+class Trusted(Explained):
     """What a classifier can tell once it is fitted."""
 
     _codes: NDArray[np.signedinteger]
@@ -72,10 +67,10 @@ class Trusted(Sampled):
         """The same of a sample of the seeds, at a bounded price.
 
         It is the sample by which probabilities are calibrated, or the decision was chosen: up to
-        300 seeds that are not the only ones of their class, left out one at a time; up to 31 on a
-        graph of more than 150 000 edges (1.5 million, if chosen by it). Where there are many seeds
-        on such a graph a tenth of them is left out together; each then misses the others, too, and
-        fares a bit worse.
+        300 seeds that are not the only ones of their class, left out one at a time; more on a small
+        graph, if chosen by it; up to 31 on a graph of more than 150 000 edges (1.5 million, if
+        chosen by it). Where there are many seeds on such a graph a tenth of them is left out
+        together; each then misses the others, too, and fares a bit worse.
         """
         check_is_fitted(self)
         return self._judged(self.left_out_, self.calibration_)
@@ -145,82 +140,6 @@ class Trusted(Sampled):
             See `leave_one_out`.
         """
         return self.leave_one_out(max_seeds=max_seeds, random_state=random_state).suspects()
-
-    def explain(self, node: Hashable, *, paths: int = 5, without_own: bool = False) -> Explanation:
-        """Which seeds a node's temperatures come from, exactly, and along which paths.
-
-        Parameters
-        ----------
-        node : hashable
-            Its id.
-        paths : int
-            How many paths to find.
-        without_own : bool
-            Of a seed: explain what it would have if it were free, as after `suspects`. `label` is
-            then the one that it would get, `own_label` the one that is known of it.
-
-        Raises
-        ------
-        UnknownNode
-            If there is no such node.
-        LabelError
-            If no heat reaches it.
-
-        Examples
-        --------
-        >>> from isotherm import DirichletClassifier, Graph
-        >>> path = Graph.from_edges("abcd", "bcde")
-        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
-        >>> [(seed, round(share, 6)) for seed, _, share in clf.explain("b").seeds]
-        [('a', 0.75), ('e', 0.25)]
-        >>> alone = clf.explain("a", without_own=True)
-        >>> alone.label, alone.own_label
-        ('right', 'left')
-        """
-        check_is_fitted(self)
-        check_count(paths, "paths", least=0)
-        (i,) = self._nodes.positions([node])
-        seeds, code, own_code = self.seeds_, self._codes[i], None
-        without = np.flatnonzero(seeds.nodes == i) if without_own else np.empty(0, dtype=np.intp)
-        if len(without):
-            if len(seeds.nodes) == 1:
-                raise LabelError(
-                    "there is no other seed: nothing explains the node without its own label"
-                )
-            code, (own_code,) = self._code_without(without), seeds.codes[without]
-            seeds = seeds.only(np.flatnonzero(seeds.nodes != i))
-        flows = self._flows(without)
-        if flows[0].session.problem.is_unreached[i]:
-            raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
-        label, own_label = (
-            None if k is None else self.classes_[[k]].tolist()[0] for k in (code, own_code)
-        )
-        found = mixed_shares(flows, int(i), paths, tol=SHARES_TOL)
-        order = np.argsort(-found.shares, kind="stable")
-        order = order[found.shares[order] > 0]
-        names, shares = self._nodes.ids, found.shares
-        columns = (names[seeds.nodes[order]], self.classes_[seeds.codes[order]], shares[order])
-        return Explanation(
-            node,
-            label,
-            dict(zip(self.classes_.tolist(), (shares @ seeds.values).tolist(), strict=True)),
-            list(zip(*(column.tolist() for column in columns), strict=True)),
-            [(tuple(names[list(path.nodes)].tolist()), path.share) for path in found.paths],
-            found.error_bound,
-            own_label,
-        )
-
-    def _flows(self, without: NDArray[np.intp]) -> list[WeightedFlow]:
-        """The heat that labels rest on, some seeds left out."""
-        session = self.session()
-        if len(without) == 0:
-            return [WeightedFlow(1.0, session, self.solution_)]
-        other = session.prepare(self.problem_.without(without))
-        return [WeightedFlow(1.0, other, solve_best_effort(other))]
-
-    def _code_without(self, place: NDArray[np.intp]) -> int:
-        """The class that a seed would get if it were free."""
-        return int(self._freed(place).labels(self._decision)[0])
 
     def suggest(self, k: int = 10, *, random_state: int = 0) -> list[Suggestion]:
         """Free nodes to label next: those whose labels would help most, and checks.
@@ -315,13 +234,3 @@ class Trusted(Sampled):
                 rng = np.random.default_rng(random_state)
                 some = np.sort(rng.choice(n_seeds, max_seeds, replace=False))
         return self._freed(some)
-
-    def _freed(self, some: NDArray[np.intp] | None) -> LeftOut:
-        """Some seeds left out one at a time, by their places; by default all."""
-        return leave_one_out(
-            self.session(),
-            self.solution_,
-            self.seeds_.codes,
-            abstain=self.unreached == "abstain",
-            some=some,
-        )

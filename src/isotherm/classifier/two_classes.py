@@ -16,7 +16,7 @@ from isotherm.decision import Means, scores
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers.certificate import SLACK, Certificate
 from isotherm.trust.calibrate import Calibration, calibrate
-from isotherm.trust.leave_one_out import leave_sample_out
+from isotherm.trust.sample import leave_sample_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

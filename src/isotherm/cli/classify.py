@@ -33,7 +33,7 @@ def classify(
 
     For example: isotherm classify edges.csv labels.csv -o labelled.csv --report report.html
     """
-    if output.out is None and output.report is None and not output.estimate:
+    if not (output.out or output.report or output.summary or output.estimate):
         raise typer.BadParameter(
             "Name a file for the predictions with -o (- is standard output), or one for --report."
         )
@@ -45,6 +45,9 @@ def classify(
         job,
         out=output.out,
         report=output.report,
+        listed=output.listed,
+        top=output.top,
+        summary=output.summary,
         temperatures=output.temperatures,
         min_probability=output.min_probability,
         force=output.force,
@@ -57,12 +60,15 @@ def classify(
     if several.label_separator is not None:
         raise typer.BadParameter("--label-separator goes with --multi.")
     from isotherm.pipeline import do
+    from isotherm.report.model_lines import model_lines
     from isotherm.report.terminal import run_lines
 
     with messages.stages() as stages:
         run = do(job, stages)
     if stages.is_shown or (messages.verbose and not messages.quiet):
         say_lines(run_lines(run, output.out, output.report))
+    elif run.classifier.selection_.candidates and not messages.quiet:
+        say_lines(model_lines(run.classifier))  # what was asked to be chosen
     end(converged=run.converged)
 
 

@@ -47,7 +47,7 @@ def evaluate(
     seeds: Annotated[
         str, typer.Option(help="Shares of the labelled nodes that are given as seeds.")
     ] = "5%,10%,20%",
-    repeats: o.Repeats = 100,
+    repeats: o.Repeats = 20,
     seed: o.Seed = 0,
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Score each decision, too; the paper's is centred.")

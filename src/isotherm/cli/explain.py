@@ -49,7 +49,7 @@ def explain(
     run = fitted(job, messages)
     classifier, console = run.classifier, Console()
     why = classifier.explain(explained, paths=most, without_own=without_own)
-    lines = explanation_lines(why, most, console.width, classifier.selection_.decision)
+    lines = explanation_lines(why, most, console.width, classifier.decision_)
     if draw is not None:
         _draw(draw, why, classifier, most, force=force)
         lines += ["", f"wrote {draw}"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 else:
     Decision = Literal[(*DECISIONS, "auto")]
 
+TOP = 100  # as in `isotherm.listing`, which takes longer to load
 LIMIT, RATIO = "64GiB", 200.0  # what files may unpack to, see `isotherm.read.unpacking`
 
 _reading = partial(
@@ -226,6 +227,8 @@ class SeveralLabels:
             "--confidence": model.confidence is not None,
             "--stop": model.stop == "labels",
             "--report": output.report is not None,
+            "--list": output.listed is not None,
+            "--summary": output.summary is not None,
             "--temperatures": output.temperatures,
             "--min-probability": output.min_probability,
         }
@@ -262,6 +265,20 @@ class PredictionOptions:
 
     out: Out = None
     report: Report = None
+    listed: Annotated[
+        str | None,
+        _output(
+            "--list",
+            metavar="CLASS",
+            help="Write to OUT the nodes most likely of this class, with reasons; .html makes a "
+            "page.",
+        ),
+    ] = None
+    top: Annotated[int, _output(min=1, help="How many nodes to list.")] = TOP
+    summary: Annotated[
+        str | None,
+        _output(metavar="FILE", help="JSON file about the run, for monitoring."),
+    ] = None
     temperatures: Annotated[bool, _output("--temperatures", help="Add a column per class.")] = False
     min_probability: Annotated[
         float,

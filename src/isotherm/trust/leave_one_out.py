@@ -14,7 +14,7 @@ with that for y, ``g / g_i`` for g, and without the tie.
 T and g are known up to their certificates, so that δ is off by at most ``(ε_r + |δ| ε_κ) / (κ −
 ε_κ)``. Behind a weak link κ is next to nothing, and that is too much: such a seed is solved anew.
 
-Where even a sample of the seeds would take too many columns some are left out together.
+A sample of the seeds is often enough; see `isotherm.trust.sample`.
 """
 
 from __future__ import annotations
@@ -42,13 +42,6 @@ if TYPE_CHECKING:
 
 COLUMNS = 256  # seeds solved for at once, on a graph that is not large
 ROOM = 1 << 24  # temperatures that there is room for
-MOST_SEEDS = 300  # of a sample
-FEW_SEEDS = 31  # of a sample of a large graph
-LARGE = 300_000  # entries of the adjacency matrix
-LARGE_CHOICE = 3_000_000  # where decision and leak are chosen by it
-TOGETHER = 0.1  # of the seeds, at the most, are left out at once
-MOST_TOGETHER = 3000
-TOGETHER_TOL = 1e-3  # so many, on so large a graph, need no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,56 +223,6 @@ def _without(
     """The solution when some seeds are free, all at once."""
     with session.prepare(session.problem.without(some)) as other:
         return solve_best_effort(other, tol=tol, start=Warm(solution.temperatures))
-
-
-def leave_sample_out(
-    session: Session,
-    solution: Solution,
-    codes: NDArray[np.intp],
-    *,
-    tol: float,
-    abstain: bool,
-    large: int = LARGE,
-) -> LeftOut:
-    """Enough seeds to judge by, at a bounded price; always the same ones.
-
-    One at a time, as many as `columns_of_sample` says. Where there are so many seeds that a tenth
-    of them makes a larger sample, these are left out together.
-
-    Parameters
-    ----------
-    session, solution, codes, tol, abstain
-        See `leave_one_out`.
-    large : int
-        Entries of the adjacency matrix from which a graph counts as large.
-    """
-    problem = session.problem
-    most = columns_of_sample(len(problem.graph.rows.ends), len(codes), large)
-    if most == 0:
-        groups = (problem.graph.components[problem.seeds], codes)
-        spared = np.concatenate([np.unique(of, return_index=True)[1] for of in groups])
-        others = np.setdiff1d(np.arange(len(codes)), spared)
-        count = min(int(len(codes) * TOGETHER), MOST_TOGETHER)
-        if len(others) > count:
-            some = _drawn(others, count)
-            loose = max(tol, TOGETHER_TOL)
-            return leave_some_out(session, solution, codes, some, tol=loose, abstain=abstain)
-        most = FEW_SEEDS
-    # The only seed of a class cannot be found again.
-    findable = np.flatnonzero(np.bincount(codes, minlength=problem.n_columns)[codes] > 1)
-    some = findable if len(findable) <= most else _drawn(findable, most)
-    return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=some)
-
-
-def _drawn(places: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-    return np.sort(np.random.default_rng(0).choice(places, count, replace=False))
-
-
-def columns_of_sample(n_entries: int, n_seeds: int, large: int = LARGE) -> int:
-    """How many seeds are left out one at a time; 0 if some are left out together instead."""
-    if n_entries <= large:
-        return min(n_seeds, MOST_SEEDS)
-    return 0 if n_seeds * TOGETHER > FEW_SEEDS else min(n_seeds, FEW_SEEDS)
 
 
 def _counted(T: NDArray[np.floating], *, abstain: bool) -> int:

@@ -34,10 +34,13 @@ CALIBRATION = (
     "the share that is right lies with a confidence of 95 %. On the dashed line, four in five "
     "labels said to be 80 % sure are right. Points below it promise too much, points above it "
     "too little; the expected calibration error is the mean distance from it, over seeds. The "
-    "thin grey line is what the rule of scikit-network would have said of the same seeds. Ours "
-    "were learnt from these very seeds, a few numbers for each class, and may be a bit worse "
+    "thin grey line is what the rule of scikit-network would have said of the same seeds. "
+)
+FROM_THESE = (
+    "Ours were learnt from these very seeds, a few numbers for each class, and may be a bit worse "
     "on other nodes."
 )
+FROM_OTHERS = "Ours are by models that were fitted to other seeds."
 
 
 def calibration(title: str, found: Findings) -> Section:
@@ -64,7 +67,8 @@ def calibration(title: str, found: Findings) -> Section:
     columns = ("said", "seeds", "right", "95 % interval")
     picture = charts.reliability(points, others, caption, ("calibrated, in use", RIVAL))
     pair = Group("pair", [Figure(caption, picture), Table("Said and so", columns, rows)])
-    return Section(title, CALIBRATION, [pair])
+    learnt = FROM_OTHERS if found.model.views_ else FROM_THESE
+    return Section(title, CALIBRATION + learnt, [pair])
 
 
 def _said(found: Findings) -> tuple[Said, Said]:

@@ -1,4 +1,4 @@
-"""A classification → one page: what was read, what was found, how sure it is, how to repeat it."""
+"""A classification → one page: what was found, who, how sure it is, how to repeat it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 from isotherm.classifier.estimator import UNSURE
 from isotherm.report.pages import charts, drawing
 from isotherm.report.pages.findings import Findings
+from isotherm.report.pages.overview import overview_sections
 from isotherm.report.pages.ranking import ranking_section, ranking_summary
 from isotherm.report.pages.trust import trust_sections
 from isotherm.report.palette import colour
 from isotherm.report.parts import Command, Figure, Group, Part, Section
-from isotherm.report.tables import Bars, Cell, Table
+from isotherm.report.tables import Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from isotherm.job import Run
 
 LOG = " Counts are on a logarithmic scale."
-MOST_CLASSES = 30  # in the table of classes
 MOST_HISTOGRAMS = 12
 MOST_DRAWINGS = 6
 
@@ -32,10 +32,13 @@ def classification_page(run: Run) -> str:
         sections = [_reading(run), ranking_section(run), _record(run)]
         return page(f"Ranking of {short(run.edges.name)}", ranking_summary(run), sections)
     found = Findings(run.classifier, run.graph, run.min_probability)
-    made = (_margins, _temperatures, _doubts, _drawing)
-    sections = [_reading(run), _balance(found), *trust_sections(found)]
-    sections += [*(make(found) for make in made), _record(run)]
-    return page(f"Labels of {short(run.edges.name)}", found.summary(), sections)
+    sections = [*overview_sections(found), _drawing(found), *trust_sections(found)]
+    sections += [make(found) for make in (_doubts, _margins, _temperatures)]
+    sections += [_reading(run), _record(run)]
+    asked = (
+        f"Labels for the nodes of {short(run.edges.name)}, from those in {short(run.labels.name)}."
+    )
+    return page(f"Labels of {short(run.edges.name)}", asked, sections)
 
 
 def _reading(run: Run) -> Section:
@@ -64,29 +67,6 @@ def _reading(run: Run) -> Section:
     words = "Each file with the columns that were used, and the graph that its edges make."
     files = Table("Files", columns, rows, notes, kind="words4")
     return Section("What was read", words, [files, Table("The graph", ("what", "how many"), facts)])
-
-
-def _balance(found: Findings) -> Section:
-    shown, others = found.order[:MOST_CLASSES], found.order[MOST_CLASSES:]
-    groups = [(found.class_cell(k), found.before[k], found.after[k]) for k in shown]
-    if len(others):
-        name = Cell(counted(len(others), "other class", "other classes"), colour(-1))
-        groups.append((name, found.before[others].sum(), found.after[others].sum()))
-    n_before, n_after = found.before.sum(), found.after.sum()
-    most = max(max(before / n_before, after / n_after) for _, before, after in groups)
-    rows = []
-    for name, before, after in groups:
-        shares = before / n_before, after / n_after
-        bars = Bars(shares[0] / most, shares[1] / most, name.colour)
-        numbers = f"{before:,}", percent(shares[0]), f"{after:,}", percent(shares[1])
-        rows.append((name, bars, *numbers))
-    words = (
-        "How the classes share the seeds (outlined bars) and all labelled nodes, the seeds among "
-        "them (full bars)."
-    )
-    columns = ("class", "", "seeds", "share", "labelled", "share")
-    table = Table("Sizes of the classes", columns, rows)
-    return Section("Class balance, before and after", words, [table])
 
 
 def _margins(found: Findings) -> Section:

@@ -50,7 +50,7 @@ class Classes:
         names = classifier.classes_.tolist()
         n_seeds = np.bincount(classifier.seeds_.codes, minlength=len(names))
         means = dict(zip(names, classifier.mean_temperatures_.tolist(), strict=True))
-        return cls(Palette(names, n_seeds.tolist()), means, classifier.selection_.decision)
+        return cls(Palette(names, n_seeds.tolist()), means, classifier.decision_)
 
 
 def explanation_page(why: Explanation, classes: Classes, *, most: int = 10) -> str:

@@ -102,10 +102,10 @@ class Findings:
         )
         proof = (
             f"{'all' if self.n_proven == self.n_found else f'{self.n_proven:,} of the'} "
-            f"{counted(self.n_found, 'label')} found are proven to be those of equilibrium"
+            f"{counted(self.n_found, 'label')} found are numerically exact"
         )
         if self.n_found <= 1:
-            proof = f"{counted(self.n_found, 'label')} found, {self.n_proven} proven"
+            proof = f"{counted(self.n_found, 'label')} found, {self.n_proven} numerically exact"
         heat = "heat reached every node"
         if self.n_unreached:
             zero = self.model.unreached == "zero"
@@ -117,6 +117,17 @@ class Findings:
                 f"than {self.min_probability:g}"
             )
         return f"{start}; {proof}; {heat}."
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why there may be too few labels to go by, in sentences."""
+        sentences = []
+        for doubt in self.model.doubts_:
+            for name in self.model.classes_.tolist():
+                if len(repr(name)) > LONGEST_LABEL:
+                    doubt = doubt.replace(repr(name), f"“{short(name, LONGEST_LABEL)}”")
+            sentences.append(f"{short(doubt[:1].upper() + doubt[1:], 500)}.")
+        return sentences
 
     @cached_property
     def check(self) -> LeaveOneOut:

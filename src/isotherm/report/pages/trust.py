@@ -15,7 +15,6 @@ from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
 from isotherm.report.pages.abstaining import abstaining
 from isotherm.report.pages.calibration import calibration, within
-from isotherm.report.pages.findings import LONGEST_LABEL
 from isotherm.report.parts import Command, Notice, Paragraph, Part, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import counted, percent, short
@@ -71,19 +70,14 @@ def _made(title: str, make: Callable[[str, Findings], Section], found: Findings)
 def _honest(title: str, found: Findings) -> Section:
     parts: list[Part] = [*_notice(found), *_accuracy(found), *_outdone(found)]
     parts += [_per_class(found)] if len(found.check.nodes) else []
-    parts.append(_decisions(found))
+    parts += [*_combined(found), _decisions(found)]
     words = "Seeds left out, and labelled from the others, tell how often labels are right."
     return Section(title, words, parts)
 
 
 def _notice(found: Findings) -> list[Part]:
     """Why there may be too few labels, if so."""
-    doubts = []
-    for doubt in found.model.doubts_:
-        for name in found.model.classes_.tolist():
-            if len(repr(name)) > LONGEST_LABEL:
-                doubt = doubt.replace(repr(name), f"“{short(name, LONGEST_LABEL)}”")
-        doubts.append(f"{short(doubt[:1].upper() + doubt[1:], 500)}.")
+    doubts = found.doubts
     return [Notice("There may be too few labels to go by.", doubts)] if doubts else []
 
 
@@ -103,7 +97,9 @@ def _accuracy(found: Findings) -> list[Part]:
         who = f"The {m:,} of {n:,} seeds that are not the only ones of their class were"
     else:
         who = f"A sample of {m:,} of the {n:,} seeds was"
-    way = "all of these together" if check.together else "one at a time"
+    stacked = bool(found.model.views_)
+    together = "a tenth of all seeds at a time" if stacked else "all of these together"
+    way = together if check.together else "one at a time"
     labels = _left_labels(found)
     words = (
         f"{who} left out, {way}. {np.count_nonzero(labels == check.codes):,} got their own label "
@@ -117,6 +113,8 @@ def _accuracy(found: Findings) -> list[Part]:
             f" The decision ({chosen.decision}) and the leak ({chosen.leak:g}) were chosen by "
             "these very seeds, which flatters the numbers a bit."
         )
+    if stacked:
+        words += " Each was judged by a model that was fitted to other seeds."
     if check.together:
         words += " Each seed missed the others, too, and fared a bit worse than alone."
     return [Paragraph(words), Paragraph(IN_WORDS), *_expected(found)]
@@ -140,13 +138,32 @@ def _outdone(found: Findings) -> list[Part]:
     """How many labels are not the most probable ones, if any."""
     if not found.tally.n_outdone:
         return []
+    why = (
+        "Labels were balanced towards rare classes, as asked for."
+        if found.model.views_
+        else f"The label is by the decision “{found.model.selection_.decision}”; probabilities "
+        "also know how often each class is right among the seeds left out."
+    )
     words = (
         f"At {percent(found.tally.outdone)} of the nodes labelled another class is more probable "
-        f"than the label. The label is by the decision “{found.model.selection_.decision}”; "
-        "probabilities also know how often each class is right among the seeds left out. The file "
-        "of predictions names the other class in the column most_probable."
+        f"than the label. {why} The file of predictions names the other class in the column "
+        "most_probable."
     )
     return [Paragraph(words.replace(" %", "\u00a0%"))]
+
+
+def _combined(found: Findings) -> list[Part]:
+    """What a stacked model is made of; or why it is not."""
+    if found.model.fallback_:
+        return [Paragraph(f"Labels are those of the paper, since {found.model.fallback_}.")]
+    if not found.model.views_:
+        return []
+    rows = [(name, f"{weight:+.2f}") for name, weight in found.model.views_]
+    words = (
+        "Views of the graph, each with what it counts in the model that combines them. Where "
+        "several views say nearly the same, one may count against another."
+    )
+    return [Table("What was combined", ("view", "weight"), rows, [words])]
 
 
 def _per_class(found: Findings) -> Table:
@@ -203,7 +220,7 @@ def _told(interval: Interval) -> str:
 
 def _left_labels(found: Findings) -> NDArray[np.intp]:
     """The class that each seed left out gets; −1 where it gets none."""
-    return found.model.left_out_.labels(found.model.selection_.decision)
+    return found.model.left_out_.labels(found.model.decision_)
 
 
 def _n_findable(found: Findings) -> int:
