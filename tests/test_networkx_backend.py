@@ -68,7 +68,9 @@ def by_dense_solve(graph, alpha=None):
         P[Y.any(axis=1)] = 0
     else:
         P, Z = alpha * A / np.sqrt(np.outer(d, d)), (1 - alpha) * Y
-    F = np.linalg.lstsq(np.eye(len(A)) - P, Z)[0]  # of least length: 0 where no heat gets
+    F = np.linalg.lstsq(np.eye(len(A)) - P, Z, rcond=None)[
+        0
+    ]  # of least length: 0 where no heat gets
     return [classes[k] for k in (F.max(axis=1, keepdims=True) - 1e-11 <= F).argmax(axis=1)]
 
 
@@ -104,7 +106,7 @@ def test_negative_weights_are_left_to_networkx():
     graph.nodes[0]["label"], graph.edges[1, 2]["weight"] = "x", -1
     with pytest.raises(NotImplementedError):
         node_classification.harmonic_function(graph, backend="isotherm")
-    with nx.config(backend_priority=["isotherm"]):
+    with nx.config.backend_priority(algos=["isotherm"]):
         assert node_classification.harmonic_function(graph) == ["x", "x", "x"]
 
 
@@ -113,7 +115,7 @@ def test_programs_need_no_change():
     graph.nodes[0]["label"], graph.nodes[99]["label"] = "first", "last"
     swept = node_classification.harmonic_function(graph)
     assert swept[60] == "first"  # 30 sweeps have brought no heat there
-    with nx.config(backend_priority=["isotherm"]):
+    with nx.config.backend_priority(algos=["isotherm"]):
         assert node_classification.harmonic_function(graph)[60] == "last"
 
 

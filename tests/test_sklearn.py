@@ -22,6 +22,7 @@ from isotherm import (
     IsothermWarning,
     LabelError,
 )
+from isotherm.classifier.sampled import FoundLater
 from isotherm.decision import DECISIONS
 
 ESTIMATORS = [DirichletClassifier(), DirichletRegressor()]
@@ -108,7 +109,7 @@ def test_cross_validation_with_unknown_labels_is_warned_of_at_the_line_that_asks
     A, labels = kneighbors_graph(X, 8), np.where(rng.random(90) < 0.5, y, -1)
     with pytest.warns(IsothermWarning, match="counts unknown labels as a class") as said:
         cross_val_score(DirichletClassifier(), A, labels, cv=3, scoring="f1_macro")
-    assert {Path(one.filename).name for one in said} == {"test_sklearn.py"}
+    assert [Path(one.filename).name for one in said] == ["test_sklearn.py"]  # once, for all folds
 
 
 def test_cross_validation_with_all_labels_known_is_not_warned_of():
@@ -182,3 +183,15 @@ def test_a_column_of_labels_is_one_label_per_node(moons, rng):
     with pytest.warns(DataConversionWarning, match="column-vector"):
         found = DirichletClassifier().fit_predict(A, labels[:, np.newaxis])
     assert np.array_equal(found, DirichletClassifier().fit_predict(A, labels))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_names_and_notebooks_start_no_computation(estimator):
+    fitted = clone(estimator).fit(Graph.from_edges("abc", "bcd"), {"a": 0, "d": 1})
+    before = dict(vars(fitted))
+    assert {"predict", "names_", "temperatures_"} <= set(dir(fitted))
+    assert type(estimator).__name__ in fitted._repr_html_()
+    assert vars(fitted) == before
+    if isinstance(fitted, DirichletClassifier):
+        assert "ranking_" in dir(fitted)  # though with two classes there is none
+        assert fitted._later == FoundLater()

@@ -22,6 +22,14 @@ def depth_of_caller() -> int:
     return 1
 
 
+def line_of_caller() -> tuple[str, int]:
+    """The file and the line that warnings point to."""
+    frames = list(_frames())
+    outside = (frame for frame in frames if _module(frame).partition(".")[0] not in LIBRARIES)
+    frame = next(outside, frames[0])
+    return frame.f_code.co_filename, frame.f_lineno
+
+
 def in_cross_validation() -> bool:
     """Whether scikit-learn's cross-validation has called."""
     return any(_module(frame) == CROSS_VALIDATION for frame in _frames())

@@ -18,3 +18,15 @@ class Estimator(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True  # heat does not flow through negative weights
         return tags
+
+    # scikit-learn looks at every attribute to list their names, or to show the estimator in a
+    # notebook. Some take seeds left out to find: to look must not start that.
+
+    def __dir__(self) -> list[str]:
+        return list(object.__dir__(self))
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
+        """What a notebook shows of a fitted estimator: the attributes that are there already."""
+        stored = BaseEstimator()
+        vars(stored).update(vars(self))
+        return BaseEstimator._get_fitted_attr_html(stored, doc_link)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from isotherm.classifier.caller import depth_of_caller, in_cross_validation
+from isotherm.classifier.caller import depth_of_caller, in_cross_validation, line_of_caller
 from isotherm.errors import IsothermWarning, LabelError
 from isotherm.graph import Graph
 from isotherm.graph.frames import column_names, is_frame
@@ -18,6 +18,8 @@ CUT = (
     "default counts unknown labels as a class: leave_one_out() scores the labels that are known "
     "on the whole graph, as does isotherm evaluate"
 )
+
+_told: set[tuple[str, int]] = set()  # lines of code that were warned of cross-validation
 
 
 def graph_and_labels(
@@ -59,8 +61,15 @@ def graph_and_labels(
 
 
 def warn_of_cross_validation(y: Any) -> None:
-    """Warn where unknown labels meet scikit-learn's cross-validation."""
-    if in_cross_validation() and (number_classes(as_column(y, "labels"))[0] == UNKNOWN).any():
+    """Warn where unknown labels meet scikit-learn's cross-validation, once for a line of code.
+
+    Python would see to that, but forgets what it has shown whenever filters change, and
+    scikit-learn changes them for each fold.
+    """
+    if not in_cross_validation() or line_of_caller() in _told:
+        return
+    if (number_classes(as_column(y, "labels"))[0] == UNKNOWN).any():
+        _told.add(line_of_caller())
         warnings.warn(CUT, IsothermWarning, stacklevel=depth_of_caller())
 
 

@@ -12,11 +12,11 @@ import scipy
 
 from isotherm.errors import GraphError, IsothermWarning
 from isotherm.graph.ends import DIRECTED, as_ends, side_names, two_sides
-from isotherm.graph.frames import edge_columns, is_frame
+from isotherm.graph.frames import edge_columns, is_frame, matrix_of_frame
 from isotherm.graph.nodes import NodeIndex, as_column, encode
 from isotherm.graph.rows import Rows, rows_from_edges, rows_from_matrix
 from isotherm.graph.texts import TextNumbers, text_column, text_order
-from isotherm.graph.weights import as_csr, as_weight_matrix, check_weights, weighted_ends
+from isotherm.graph.weights import as_csr, as_weight_matrix, not_square, weighted_ends
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -173,10 +173,10 @@ class Graph:
         [[0.0, 1.0], [1.0, 0.0]]
         """
         if hasattr(adjacency, "columns") and hasattr(adjacency, "reindex"):
-            adjacency, nodes = _from_frame(adjacency, nodes)
+            adjacency, nodes = matrix_of_frame(adjacency, nodes)
         matrix = as_csr(adjacency)
         if matrix.shape[0] != matrix.shape[1]:
-            raise _not_square(matrix)
+            raise not_square(matrix)
         index = None
         if nodes is not None:
             index, _ = encode([], as_column(nodes, "nodes"))
@@ -316,30 +316,3 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"
-
-
-def _not_square(matrix: scipy.sparse.csr_array) -> GraphError:
-    """What to say of it; that entries are no weights comes first."""
-    check_weights(matrix.data)
-    n, m = matrix.shape
-    if m == 0:
-        return GraphError(f"0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
-    return GraphError(
-        f"an adjacency matrix is square, this one is {n} × {m}; an edge list goes to "
-        "Graph.from_edges(source, target), a matrix with rows and columns of different kinds to "
-        "Graph.from_biadjacency"
-    )
-
-
-def _from_frame(frame: Any, nodes: Any) -> tuple[Any, Any]:
-    """Matrix and node ids of a DataFrame whose index and columns name the same nodes."""
-    index, columns = list(frame.index), list(frame.columns)
-    if index != columns:
-        if len(set(index)) != len(index) or set(index) != set(columns):
-            raise GraphError(
-                "the index and the columns of the DataFrame name different nodes; an edge list "
-                "goes to Graph.from_edges(frame)"
-            )
-        frame = frame.reindex(columns=frame.index)
-    positions = index == list(range(len(index)))
-    return frame.to_numpy(), index if nodes is None and not positions else nodes

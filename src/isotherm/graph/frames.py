@@ -45,3 +45,17 @@ def edge_columns(frame: Any) -> tuple[Any, Any, Any]:
         "them source and target (and weight), or pass them by themselves, "
         "as in Graph.from_edges(frame['sender'], frame['receiver'], frame['amount'])"
     )
+
+
+def matrix_of_frame(frame: Any, nodes: Any) -> tuple[Any, Any]:
+    """Matrix and node ids of a DataFrame whose index and columns name the same nodes."""
+    index, columns = list(frame.index), list(frame.columns)
+    if index != columns:
+        if len(set(index)) != len(index) or set(index) != set(columns):
+            raise GraphError(
+                "the index and the columns of the DataFrame name different nodes; an edge list "
+                "goes to Graph.from_edges(frame)"
+            )
+        frame = frame.reindex(columns=frame.index)
+    positions = index == list(range(len(index)))
+    return frame.to_numpy(), index if nodes is None and not positions else nodes

@@ -128,3 +128,16 @@ def symmetric(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     if (matrix.data == 1).all():
         total.data[:] = 1.0
     return total
+
+
+def not_square(matrix: scipy.sparse.csr_array) -> GraphError:
+    """What to say of a matrix that is not square; that entries are no weights comes first."""
+    check_weights(matrix.data)
+    n, m = matrix.shape
+    if m == 0:
+        return GraphError(f"0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
+    return GraphError(
+        f"an adjacency matrix is square, this one is {n} × {m}; an edge list goes to "
+        "Graph.from_edges(source, target), a matrix with rows and columns of different kinds to "
+        "Graph.from_biadjacency"
+    )
