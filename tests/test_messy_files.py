@@ -142,10 +142,12 @@ def test_what_was_chosen_is_one_line_on_stderr(tmp_path):
     written(tmp_path, payments(("txn", "date", "sender", "receiver", "amount")))
     written(tmp_path, "account,class\n0017,bad\n0023,ok\n", "known.csv")
     run = CliRun(tmp_path)
-    result = run("classify", "edges.csv", "known.csv", "-o", "out.csv")
+    result = run("classify", "edges.csv", "known.csv", "-o", "out.csv", "--report", "page.html")
     notes = [line for line in result.stderr.splitlines() if line.startswith("note:")]
     assert len(notes) == 1
     assert "edges.csv: edges run from 'sender' to 'receiver'" in notes[0]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "edges run from &#39;sender&#39; to &#39;receiver&#39;" in page
     assert "note:" not in run("classify", "edges.csv", "known.csv", "-o", "2.csv", "-q").stderr
 
 
