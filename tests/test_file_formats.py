@@ -270,6 +270,13 @@ def test_json_that_is_no_graph_is_refused(tmp_path, text, said):
         read_graph(tmp_path / "e.json")
 
 
+def test_records_of_two_keys_are_nodes_and_labels_whatever_they_are_called(tmp_path):
+    (tmp_path / "e.csv").write_text("007,b\n")
+    (tmp_path / "l.json").write_text('[{"account": "007", "status": "bad"}]')
+    graph = read_graph(tmp_path / "e.csv")
+    assert read_labels(tmp_path / "l.json", graph) == {"007": "bad"}
+
+
 def test_deep_json_of_labels_is_refused(tmp_path):
     (tmp_path / "e.csv").write_text("a,b\n")
     (tmp_path / "l.json").write_text("[" * 10**6)
@@ -498,6 +505,12 @@ def test_attributes_are_no_programs(tmp_path, line):
     (tmp_path / "e.txt").write_text("a b {'weight': 1}\n" + line + "\n")
     with pytest.raises(FileError, match="line 2: two ids and attributes in braces"):
         read_graph(tmp_path / "e.txt")
+
+
+def test_a_web_page_called_a_workbook_is_refused_with_a_way_out(tmp_path):
+    (tmp_path / "export.xls").write_text("<html><table><tr><td>a</td></tr></table></html>")
+    with pytest.raises(FileError, match=r"is a web page, .*save it as \.xlsx or CSV"):
+        read_graph(tmp_path / "export.xls")
 
 
 def test_an_opendocument_file_is_refused_with_a_way_out(tmp_path):

@@ -107,6 +107,30 @@ def test_an_estimate_says_what_it_took_for_the_ends(tmp_path):
         assert count_edges(str(path), {}, TextOptions()).nodes == 4
 
 
+def test_a_named_pair_with_rivals_is_asked_about(tmp_path):
+    rows = "".join(f"B{k % 2},A{k % 5},B{k % 3},A{k % 7},USD,USD\n" for k in range(20))
+    header = "From Bank,Account,To Bank,Account.1,Payment Currency,Receiving Currency\n"
+    with pytest.raises(GraphError, match="not clear which two"):
+        read_graph(written(tmp_path, header + rows))
+
+
+def test_numbered_nodes_in_the_first_line_are_no_header(tmp_path):
+    assert read_graph(written(tmp_path, "user1,user2\nuser2,user3\n")).n_nodes == 3
+    assert read_graph(written(tmp_path, "node_a,node_b\nnode_b,node_c\n")).n_nodes == 3
+    assert read_graph(written(tmp_path, "Sender No.,Receiver No.\nx,y\ny,z\n")).n_nodes == 3
+
+
+def test_a_first_line_that_tells_the_separator_is_no_row(tmp_path):
+    path = written(tmp_path, "sep=;\nvon;nach;betrag\na;b;1,5\nb;c;2,5\n")
+    assert read_graph(path, weight="betrag", decimal=",").degrees.tolist() == [1.5, 4.0, 2.5]
+
+
+def test_an_index_without_a_name_is_a_row_number(tmp_path):
+    path = written(tmp_path, ",x,y\n0,a,b\n1,b,c\n2,c,d\n")
+    with pytest.warns(IsothermWarning, match="from 'x' to 'y'"):
+        assert read_graph(path).n_edges == 3
+
+
 def test_times_in_seconds_are_no_weights(tmp_path):
     rows = "".join(f"{k} {k + 1} {1_217_567_877 + 5 * k}\n" for k in range(9))
     with pytest.warns(IsothermWarning, match="without weights; not used: '3'"):
@@ -142,10 +166,12 @@ def test_what_was_chosen_is_one_line_on_stderr(tmp_path):
     written(tmp_path, payments(("txn", "date", "sender", "receiver", "amount")))
     written(tmp_path, "account,class\n0017,bad\n0023,ok\n", "known.csv")
     run = CliRun(tmp_path)
-    result = run("classify", "edges.csv", "known.csv", "-o", "out.csv")
+    result = run("classify", "edges.csv", "known.csv", "-o", "out.csv", "--report", "page.html")
     notes = [line for line in result.stderr.splitlines() if line.startswith("note:")]
     assert len(notes) == 1
     assert "edges.csv: edges run from 'sender' to 'receiver'" in notes[0]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "edges run from &#39;sender&#39; to &#39;receiver&#39;" in page
     assert "note:" not in run("classify", "edges.csv", "known.csv", "-o", "2.csv", "-q").stderr
 
 

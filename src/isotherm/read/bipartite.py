@@ -91,8 +91,8 @@ def note_two_kinds(
     one, other = report.columns[:2]
     keeps = "--bipartite (bipartite=True) keeps them apart"
     if not sides.all(axis=0).any():
-        report.hints.append(
-            f"{report.name}: {one!r} and {other!r} have no id in common; if they are two kinds of "
+        report.hint(
+            f"{one!r} and {other!r} have no id in common; if they are two kinds of "
             f"nodes that may have one some day, {keeps}"
         )
     elif _count_different_things(sides, texts):

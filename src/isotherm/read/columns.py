@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import GraphError, LabelError, ParameterError
 from isotherm.read.column_contents import share_of_common, why_no_ids
-from isotherm.read.paired_names import find_pair
+from isotherm.read.paired_names import find_pair, is_named_like_ids, stands_beside
 from isotherm.read.report import shown
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def choose_edge_columns(table: Table, columns: Columns, name: str) -> Choice:
             None if end is not None and not columns.get(role) and cells.holds_no_ids(end) else end
             for role, end in zip(("source", "target"), ends, strict=True)
         ]
-        found = _ends_by_name(ends, weight, cells)
+        found = _ends_by_name(ends, weight, cells, name)
         guessed = found is None
         chosen = found or _ends_by_contents(ends, weight, cells, name)
     if weight is None and chosen == [0, 1] and _is_plain_list(layout):
@@ -163,9 +163,9 @@ def _is_plain_list(layout: Layout) -> bool:
 
 
 def _ends_by_name(
-    ends: Sequence[int | None], weight: int | None, cells: _Cells
+    ends: Sequence[int | None], weight: int | None, cells: _Cells, name: str
 ) -> list[int] | None:
-    """The two ends, by the names of the columns alone."""
+    """The two ends, by the names of the columns alone, if no others could be meant as well."""
     if None not in ends:
         return [end for end in ends if end is not None]
     able = [k for k in range(len(cells.names)) if k != weight and not cells.holds_no_ids(k)]
@@ -174,7 +174,26 @@ def _ends_by_name(
         return None
     chosen = [able[k] for k in pair]
     given = [end for end in ends if end is not None]
-    return chosen if set(given) <= set(chosen) else None
+    if not set(given) <= set(chosen):
+        return None
+    if not given and _has_rivals(chosen, weight, cells):
+        raise _not_clear(cells, name)
+    return chosen
+
+
+def _has_rivals(chosen: list[int], weight: int | None, cells: _Cells) -> bool:
+    """Whether other columns share ids, too, and the names of those chosen leave room for doubt."""
+    one, other = (cells.names[k] for k in chosen)
+    if is_named_like_ids(one, other):
+        return False
+    able = [
+        k
+        for k in range(cells.count)
+        if k not in (*chosen, weight)
+        and not cells.why_no_ids(k)
+        and not stands_beside(cells.names[k])
+    ]
+    return any(cells.share(*pair) >= SHARED for pair in combinations(able, 2))
 
 
 def _ends_by_contents(

@@ -217,6 +217,10 @@ _PAJEK = rb"(?:%[^\n]*\n\s*)*\*(?:vertices|network)\b"
 _ATTRIBUTES = rb"(?:#[^\n]*\n\s*)*[^\n{}]+[\s,;|]\{[^{}\n]*\}\s*(?:\n|$)"
 _NODE_LINK = re.compile(rb'"(?:nodes|links|edges)"\s*:\s*\[')
 
+_WEB_PAGE = (
+    "a web page, which some programs export under the name of a workbook; open it in a spreadsheet "
+    "and save it as .xlsx or CSV"
+)
 _OPEN_DOCUMENT = "an OpenDocument file, which isotherm does not read; save it as .xlsx or CSV"
 _OFFICE = (
     "a workbook with a password, or one of Excel before 2007, and isotherm reads neither; save it "
@@ -254,6 +258,7 @@ FORMATS = [
     Format("GraphML", matches(rb"<"),
            read_graph=Later("read.graph_files.graphml", "read_graph"),
            read_labels=Later("read.graph_files.graphml", "read_labels")),
+    Format("web page", matches(rb"<!doctype html|<html|<table"), refused=_WEB_PAGE),
     Format("GEXF", matches(_GEXF),
            read_graph=Later("read.graph_files.gexf", "read_graph"),
            read_labels=Later("read.graph_files.gexf", "read_labels")),

@@ -36,10 +36,7 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
             '{"node": …, "label": …}'
         )
     there = list(found[0]) if found else []
-    keys = [
-        columns.get(role) or next((key for key in there if str(key).lower() in NAMES[role]), role)
-        for role in ("node", "label", "weight")
-    ]
+    keys = _keys(there, columns)
     weighted = any(keys[2] in record for record in found)
     report.columns = tuple(keys[: 2 + weighted])
     for number, record in enumerate(found, start=1):
@@ -52,6 +49,17 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
     labels = [_text(record.get(keys[1])) for record in found]
     weights = [_number(record.get(keys[2], 1.0), source.name) for record in found]
     return LabelRows(nodes, labels, weights if weighted else None)
+
+
+def _keys(there: list[str], columns: Columns) -> list[str]:
+    """Keys of the node, its label and its weight: those wanted, those named so, or the only two."""
+    roles = ("node", "label", "weight")
+    found = [
+        columns.get(role) or next((key for key in there if key.lower() in NAMES[role]), None)
+        for role in roles
+    ]
+    left = [key for key in there if key not in found] if len(there) == 2 else []
+    return [key or (left.pop(0) if left else role) for key, role in zip(found, roles, strict=True)]
 
 
 def _text(value: object) -> str | None:

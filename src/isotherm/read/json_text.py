@@ -23,7 +23,7 @@ def parse_json(source: Source, error: type[IsothermError] = FileError) -> object
         Of the type given, if it is not JSON, or nested too deep.
     """
     try:
-        return _parsed(source.everything().read())
+        return _parsed(source.whole())
     except RecursionError:
         raise error(f"{source.name} is nested too deep: no graph or labels need that") from None
     except ValueError as fault:

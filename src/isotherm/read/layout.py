@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, ParameterError
 from isotherm.read.column_contents import plain, why_no_ids
-from isotherm.read.paired_names import find_pair
+from isotherm.read.paired_names import names_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,8 @@ NAMES = {
     "label": {"label", "labels", "class", "category", "group", "community"},
     "weight": {"weight", "weights"},
 }
+_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)  # a first line that Excel writes and reads
+_NO_WORDS = ("dates", "amounts")
 _ALL_NAMES = set().union(*NAMES.values())
 _TELLING = {"source", "target", "node", "nodeid", "label", "labels", "class", "category", "weight"}
 
@@ -128,9 +131,12 @@ def find_layout(
     >>> find_layout(["from;to;weight", "a;b;0.5"], "x.csv").columns
     ('from', 'to', 'weight')
     """
+    told = _SEPARATOR.fullmatch(lines[0].strip()) if lines else None
+    if told and delimiter is None:
+        delimiter = told[1]
     if delimiter is not None:
         delimiter = checked_delimiter(delimiter)
-    preamble = _preamble(lines, comment)
+    preamble = 1 if told else _preamble(lines, comment)
     body = list(enumerate(lines))[preamble:][:MOST_LINES]
     chosen = delimiter or _likely([line for _, line in body], ending, comment)
     rows = [(at, cells) for at, line in body if (cells := _split_or_none(line, chosen, comment))]
@@ -242,11 +248,15 @@ def is_header(first: list[str], others: list[tuple[str, ...]], wanted: list[str]
     names = {plain(cell) for cell in first}
     if names & _TELLING or len(names & _ALL_NAMES) > 1:
         return True
-    pair = find_pair([cell if len(cell) > 2 else "" for cell in first])
     # Words above a column of numbers, dates or amounts.
-    return pair is not None or any(
-        cells and (all(map(is_number, cells)) or why_no_ids("", cells) in ("dates", "amounts"))
+    return names_ends(first) or any(
+        cells
+        and (all(map(is_number, cells)) or _is_of(_NO_WORDS, cells))
+        and not _is_of(_NO_WORDS, [first[k]])
         for k in range(len(first))
         if (cells := [row[k] for row in others if k < len(row)])
-        and not why_no_ids("", first[k:][:1])
     )
+
+
+def _is_of(kinds: tuple[str, ...], cells: list[str]) -> bool:
+    return why_no_ids("", cells) in kinds

@@ -183,8 +183,10 @@ def _use(choice: Choice, table: Table, report: ReadReport) -> list[int]:
     """The columns chosen, which the report then tells of."""
     report.format = table.format
     report.columns = tuple(table.layout.columns[k] for k in choice.columns)
-    if choice.why:
-        (report.notes if choice.guessed else report.hints).append(f"{report.name}: {choice.why}")
+    if choice.why and choice.guessed:
+        report.notes.append(f"{report.name}: {choice.why}")
+    elif choice.why:
+        report.hint(choice.why)
     return choice.columns
 
 

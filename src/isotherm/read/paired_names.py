@@ -25,6 +25,37 @@ _BESIDE = {"name", "label", "title", "type", "date", "time", "year", "country", 
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
 
 
+# Words that are hardly ever ids themselves, so that a line with such a pair names columns.
+_TELLING = {
+    "source", "target", "src", "dst", "from", "to", "sender", "receiver", "recipient", "payer",
+    "payee", "debtor", "creditor", "origin", "destination", "caller", "callee", "von", "nach",
+    "follower", "followee", "citing", "cited",
+}  # fmt: skip
+
+
+def names_ends(cells: Sequence[str]) -> bool:
+    """Whether the cells of a line name the two ends of edges, rather than being nodes.
+
+    Examples
+    --------
+    >>> names_ends(["Sender No.", "Receiver No."]), names_ends(["user1", "user2"])
+    (True, False)
+    """
+    pair = find_pair(cells)
+    return pair is not None and all(_TELLING & set(_words(cells[k])) for k in pair)
+
+
+def stands_beside(name: str) -> bool:
+    """Whether a column is named like what comes with an id: a name, a date, a currency."""
+    return bool(_BESIDE & set(_words(name)))
+
+
+def is_named_like_ids(name: str, other: str) -> bool:
+    """Whether a pair of names leaves no doubt: ``from``, ``to``; ``source_id``, ``target_id``."""
+    rest = _rest(_words(name), _words(other))
+    return rest is not None and _rank(rest) == 0
+
+
 def find_pair(names: Sequence[str]) -> tuple[int, int] | None:
     """Positions of the one pair among names of columns; None where there is none, or several.
 
@@ -39,7 +70,7 @@ def find_pair(names: Sequence[str]) -> tuple[int, int] | None:
     (1, 3)
     >>> find_pair(["from_bank", "from_account", "to_bank", "to_account"])
     """
-    words = [[word.lower() for word in _WORD.findall(name)] for name in names]
+    words = [_words(name) for name in names]
     ranked: dict[int, list[tuple[int, int]]] = {}
     for i, one in enumerate(words):
         for j, other in enumerate(words):
@@ -48,6 +79,10 @@ def find_pair(names: Sequence[str]) -> tuple[int, int] | None:
                 ranked.setdefault(_rank(rest), []).append((i, j))
     best = ranked[min(ranked)] if ranked else []
     return best[0] if len(best) == 1 else None
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
 
 
 def _rest(one: list[str], other: list[str]) -> list[str] | None:

@@ -31,20 +31,20 @@ class ReadReport:
         Malformed rows that were left out, where that was asked for.
     faults : list of str
         The first few of these, with their line numbers.
-    reasons : dict of int
-        How many of them were left out for each reason.
-    currencies : set of str
-        The sign of currency of the weights, if they have one.
     notes : list of str
         Sentences about what a reader may not expect, such as ids that differ only by spaces.
-    hints : list of str
-        Sentences about what is as it should be, such as which columns were used of several.
     n_empty : int
         Edges of weight 0, which are none.
     weights : dict of float
         Of labels, those of the label that each node has; empty where no column has any.
     checksum : str
         SHA-256 of the bytes that were read, in hexadecimal digits, or why it is not known.
+    reasons : dict of int
+        How many malformed rows were left out for each reason.
+    currencies : set of str
+        The sign of currency of the weights, if they have one.
+    hints : list of str
+        Those notes that are no warnings, such as which columns were used of several.
     """
 
     name: str
@@ -53,13 +53,13 @@ class ReadReport:
     n_rows: int = 0
     n_skipped: int = 0
     faults: list[str] = field(default_factory=list)
-    reasons: dict[str, int] = field(default_factory=dict)
-    currencies: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
     n_empty: int = 0
     weights: dict[str, float] = field(default_factory=dict)
     checksum: str = "not known"
+    reasons: dict[str, int] = field(default_factory=dict)
+    currencies: set[str] = field(default_factory=set)
+    hints: list[str] = field(default_factory=list)
 
     def skip(self, reason: str, fault: str, count: int = 1) -> None:
         """Count malformed rows of one kind, the first of which has this fault."""
@@ -67,6 +67,11 @@ class ReadReport:
         self.reasons[reason] = self.reasons.get(reason, 0) + count
         if len(self.faults) < SHOWN:
             self.faults.append(fault)
+
+    def hint(self, sentence: str) -> None:
+        """Note what is as it should be, for the user to check."""
+        self.notes.append(f"{self.name}: {sentence}")
+        self.hints.append(self.notes[-1])
 
     def check_currencies(self, found: set[str], error: type[IsothermError]) -> None:
         """Keep the sign of currency that weights have; two of them cannot be added up.
@@ -83,7 +88,7 @@ class ReadReport:
                 "one, or leave the column out"
             )
         if found > self.currencies:
-            self.hints.append(f"{self.name}: weights are in {next(iter(found))!r}")
+            self.hint(f"weights are in {next(iter(found))!r}")
             self.currencies |= found
 
     def add(self, other: ReadReport, error: type[IsothermError]) -> None:
@@ -105,9 +110,9 @@ class ReadReport:
         )
 
     def remarks(self) -> list[str]:
-        """All that a user should be told, in sentences."""
+        """All that a user should be warned of, in sentences."""
         skipped = [f"{self.name}: {self.skipped_words()}"] if self.n_skipped else []
-        return skipped + self.notes
+        return skipped + [note for note in self.notes if note not in self.hints]
 
 
 def shown(text: str) -> str:

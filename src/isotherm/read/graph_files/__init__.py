@@ -77,7 +77,7 @@ def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> Label
         )
     report.columns = ("node", wanted)
     if columns.get("label") is None and len(contents.columns) > 1:
-        report.hints.append(f"{report.name}: labels are in the attribute {wanted!r}, of {there}")
+        report.hint(f"labels are in the attribute {wanted!r}, of {there}")
     return LabelRows(_names(contents, report), contents.columns[wanted])
 
 
