@@ -18,10 +18,10 @@ from isotherm.cli.messages import MessageOptions
 from isotherm.cli.options import (
     ModelOptions,
     PredictionOptions,
-    ReadingOptions,
     SolverOptions,
     TableOptions,
 )
+from isotherm.cli.reading_options import ReadingOptions
 
 READ = {"classify", "estimate", "evaluate", "explain", "regress", "suggest", "suspects"}
 SOLVE = READ | {"demo"}  # `reproduce` solves as the paper says

@@ -12,6 +12,7 @@ from isotherm.cli.app import command
 from isotherm.cli.estimate import print_estimate
 from isotherm.cli.jobs import end, make_job
 from isotherm.cli.messages import MessageOptions, say_lines
+from isotherm.cli.reading_options import ReadingOptions
 
 if TYPE_CHECKING:
     from isotherm.job import Job
@@ -26,7 +27,7 @@ def classify(
     several: o.SeveralLabels,
     model: o.ModelOptions,
     solver: o.SolverOptions,
-    reading: o.ReadingOptions,
+    reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
     """Label every node of a graph from a few known ones.

@@ -11,6 +11,7 @@ from isotherm.cli.app import command
 from isotherm.cli.console import Console
 from isotherm.cli.jobs import make_job
 from isotherm.cli.messages import MessageOptions
+from isotherm.cli.reading_options import ReadingOptions
 
 if TYPE_CHECKING:
     from isotherm.job import Job
@@ -31,7 +32,7 @@ def estimate(
     ] = CLASSES,
     model: o.ModelOptions,
     solver: o.SolverOptions,
-    reading: o.ReadingOptions,
+    reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
     """Say how large a job is before it is done: nodes, edges, classes, memory and time."""

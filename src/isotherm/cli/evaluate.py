@@ -14,6 +14,7 @@ from isotherm.cli.console import Console
 from isotherm.cli.jobs import end, make_job
 from isotherm.cli.messages import MessageOptions
 from isotherm.cli.parse import parse_share
+from isotherm.cli.reading_options import ReadingOptions
 from isotherm.errors import ParameterError
 from isotherm.files import written
 
@@ -64,7 +65,7 @@ def evaluate(
     report: o.Report = None,
     table: o.TableOptions,
     solver: o.SolverOptions,
-    reading: o.ReadingOptions,
+    reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
     """Compare models on a graph of your own: some labels are given, the others are predicted.

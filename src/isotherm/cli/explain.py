@@ -13,6 +13,7 @@ from isotherm.cli.app import command
 from isotherm.cli.console import Console
 from isotherm.cli.jobs import end, fitted, make_job
 from isotherm.cli.messages import MessageOptions
+from isotherm.cli.reading_options import ReadingOptions
 from isotherm.files import written
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def explain(
     force: o.Force = False,
     model: o.ModelOptions,
     solver: o.SolverOptions,
-    reading: o.ReadingOptions,
+    reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
     """Say why a node has its label: which seeds its heat comes from, and along which paths."""

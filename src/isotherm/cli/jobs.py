@@ -16,7 +16,8 @@ from isotherm.errors import ParameterError
 
 if TYPE_CHECKING:
     from isotherm.cli.messages import MessageOptions
-    from isotherm.cli.options import ModelOptions, ReadingOptions, SolverOptions
+    from isotherm.cli.options import ModelOptions, SolverOptions
+    from isotherm.cli.reading_options import ReadingOptions
     from isotherm.job import Job, Run
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from isotherm.cli.console import Console
+from isotherm.cli.reading_options import in_files
 from isotherm.decision import DECISIONS
 from isotherm.errors import ParameterError
 from isotherm.read.formats import edge_formats, label_formats, output_formats
@@ -29,11 +30,7 @@ else:
     Decision = Literal[(*DECISIONS, "auto")]
 
 TOP = 100  # as in `isotherm.listing`, which takes longer to load
-LIMIT, RATIO = "64GiB", 200.0  # what files may unpack to, see `isotherm.read.unpacking`
 
-_reading = partial(
-    typer.Option, rich_help_panel="What is in the files (found by looking, if not said)"
-)
 _model = partial(typer.Option, rich_help_panel="Model")
 _solver = partial(typer.Option, rich_help_panel="Solver")
 _output = partial(typer.Option, rich_help_panel="Output")
@@ -96,108 +93,6 @@ SpreadsheetSafe = Annotated[
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
-    """How to read EDGES and LABELS."""
-
-    source: Annotated[
-        str | None, _reading(help="Column of EDGES with one end, by name or number.")
-    ] = None
-    target: Annotated[str | None, _reading(help="Column of EDGES with the other end.")] = None
-    weight: Annotated[str | None, _reading(help="Column of EDGES with weights.")] = None
-    bipartite: Annotated[
-        bool,
-        _reading(
-            "--bipartite",
-            help="The two columns of EDGES have ids of their own: 7 and 7 are two nodes.",
-        ),
-    ] = False
-    edge_table: Annotated[
-        str | None,
-        _reading(
-            "--table",
-            help="Of EDGES: the table or query (SQLite), or the sheet, by name or number.",
-        ),
-    ] = None
-    delimiter: Annotated[
-        str | None, _reading(help="Of EDGES: a character, 'tab' or 'space' (any white space).")
-    ] = None
-    header: Annotated[
-        bool | None,
-        _reading(
-            "--header/--no-header",
-            help="Whether the first line of EDGES names the columns.",
-            show_default=False,
-        ),
-    ] = None
-    node: Annotated[
-        str | None, _reading(help="Column of LABELS with the node, by name or number.")
-    ] = None
-    label: Annotated[str | None, _reading(help="Column of LABELS with the label.")] = None
-    label_weight: Annotated[
-        str | None,
-        _reading(
-            help="Column of LABELS with weights: of several labels of a node the heaviest counts."
-        ),
-    ] = None
-    label_table: Annotated[str | None, _reading(help="Of LABELS, as --table.")] = None
-    label_delimiter: Annotated[str | None, _reading(help="Of LABELS, as --delimiter.")] = None
-    label_header: Annotated[
-        bool | None,
-        _reading(
-            "--label-header/--label-no-header",
-            help="Whether the first line of LABELS names the columns.",
-            show_default=False,
-        ),
-    ] = None
-    merge_case: Annotated[
-        bool,
-        _reading("--merge-case", help="Labels that differ only by case or blanks are one class."),
-    ] = False
-    keep_placeholders: Annotated[
-        bool,
-        _reading(
-            "--keep-placeholders",
-            help="Labels such as N/A, unknown, ? and - are classes; else they mean: not known.",
-        ),
-    ] = False
-    ids: Annotated[
-        Literal["exact", "normalised"],
-        _reading(help="'normalised': case, blanks and leading zeros of ids do not count."),
-    ] = "exact"
-    decimal: Annotated[
-        Literal[".", ","], _reading(help="Point or comma of decimal numbers in weights.")
-    ] = "."
-    thousands: Annotated[
-        str | None,
-        _reading(help="What stands between thousands in weights, such as , or ' or a blank."),
-    ] = None
-    strict: Annotated[
-        bool, _reading("--strict", help="Fail on labels for nodes not in the graph.")
-    ] = False
-    comment: Annotated[
-        str | None, _reading(help="Where this stands, the rest of a line is a comment.")
-    ] = None
-    encoding: Annotated[str, _reading(help="Of text files.")] = "utf-8"
-    on_error: Annotated[
-        Literal["raise", "skip"], _reading(help="What to do with malformed rows.")
-    ] = "raise"
-    unpack_limit: Annotated[
-        str,
-        _reading(
-            metavar="SIZE",
-            help="Most that a packed file or a stream may unpack to, such as 500MB or 64GiB.",
-        ),
-    ] = LIMIT
-    unpack_ratio: Annotated[
-        float,
-        _reading(
-            min=1,
-            help="Most times its own size that a packed file may unpack to; counts above 256 MiB.",
-        ),
-    ] = RATIO
-
-
-@dataclass(frozen=True)
 class ModelOptions:
     """What is computed from the labels."""
 
@@ -253,7 +148,7 @@ class SeveralLabels:
     ] = False
     label_separator: Annotated[
         str | None,
-        _reading(metavar="TEXT", help="With --multi: what stands between the labels in a cell."),
+        in_files(metavar="TEXT", help="With --multi: what stands between the labels in a cell."),
     ] = None
 
     def check(self, model: ModelOptions, output: PredictionOptions) -> None:

@@ -11,6 +11,7 @@ from isotherm.cli import options as o
 from isotherm.cli.app import command
 from isotherm.cli.jobs import end, make_job
 from isotherm.cli.messages import MessageOptions, say_lines
+from isotherm.cli.reading_options import ReadingOptions
 
 
 @command
@@ -24,7 +25,7 @@ def regress(
     output: o.FileOptions,
     heat: o.HeatOptions,
     solver: o.SolverOptions,
-    reading: o.ReadingOptions,
+    reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
     """Give every node a number, from a few whose numbers are known.

@@ -9,6 +9,7 @@ from isotherm.cli.app import command
 from isotherm.cli.console import Console
 from isotherm.cli.jobs import end, fitted, make_job
 from isotherm.cli.messages import MessageOptions
+from isotherm.cli.reading_options import ReadingOptions
 
 
 @command
@@ -20,7 +21,7 @@ def suggest(
     table: o.TableOptions,
     model: o.ModelOptions,
     solver: o.SolverOptions,
-    reading: o.ReadingOptions,
+    reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
     """Say which nodes to label next, and whether further labels would still pay."""

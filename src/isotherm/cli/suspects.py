@@ -11,6 +11,7 @@ from isotherm.cli.app import command
 from isotherm.cli.console import Console
 from isotherm.cli.jobs import end, fitted, make_job
 from isotherm.cli.messages import MessageOptions
+from isotherm.cli.reading_options import ReadingOptions
 
 if TYPE_CHECKING:
     from isotherm.trust.scoring import LeaveOneOut
@@ -28,7 +29,7 @@ def suspects(
     table: o.TableOptions,
     model: o.ModelOptions,
     solver: o.SolverOptions,
-    reading: o.ReadingOptions,
+    reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
     """List the known labels that look wrong: by all others, another one is more probable."""
