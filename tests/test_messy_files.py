@@ -452,11 +452,6 @@ def test_a_file_of_a_directed_graph_says_that_directions_are_lost(tmp_path, text
         read_graph(written(tmp_path, text, "g"))
 
 
-def test_one_table_is_no_two_columns():
-    with pytest.raises(GraphError, match="an edge has two ends: give two columns"):
-        Graph.from_edges(pd.DataFrame({"a": [1], "b": [2]}))
-
-
 def test_labels_may_be_loaded_with_all_options_at_once(tmp_path, triangle):
     known = written(tmp_path, 'node,label,weight\nA,X,1\nb,x,2\nb,y,"1,5"\nC,?,1\n', "known.csv")
     options = TextOptions(

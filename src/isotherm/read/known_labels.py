@@ -62,12 +62,6 @@ def note_placeholders(known: KnownLabels, report: ReadReport, *, keep: bool) -> 
     LabelError
         If no other is left.
     """
-    n_odd = pc.sum(pc.equal(known.labels, MAY_BE_UNKNOWN)).as_py()
-    if n_odd:
-        report.notes.append(
-            f"{report.name}: {MAY_BE_UNKNOWN!r} was treated as a class ({_nodes(n_odd)}); where a "
-            "label is not known leave the cell empty"
-        )
     words = pc.utf8_lower(pc.utf8_trim_whitespace(known.labels))
     found = pc.is_in(words, value_set=pa.array(PLACEHOLDERS, words.type))
     n_found = pc.sum(found).as_py()
@@ -84,6 +78,16 @@ def note_placeholders(known: KnownLabels, report: ReadReport, *, keep: bool) -> 
         raise LabelError(f"{message}. No other label is left")
     report.notes.append(message)
     return left
+
+
+def note_minus_one(known: KnownLabels, report: ReadReport) -> None:
+    """Note labels that are −1, which elsewhere stands for an unknown one."""
+    n_odd = pc.sum(pc.equal(known.labels, MAY_BE_UNKNOWN)).as_py()
+    if n_odd:
+        report.notes.append(
+            f"{report.name}: {MAY_BE_UNKNOWN!r} was treated as a class ({_nodes(n_odd)}); where a "
+            "label is not known leave the cell empty"
+        )
 
 
 def note_case(known: KnownLabels, report: ReadReport, *, merge: bool) -> KnownLabels:

@@ -17,6 +17,7 @@ from isotherm.read.known_labels import (
     KnownLabels,
     label_by_node,
     note_case,
+    note_minus_one,
     note_placeholders,
     without_conflicts,
 )
@@ -90,7 +91,7 @@ class LabelList:
         LabelError, UnknownNode
             As `of_nodes`, and where a value is not a number.
         """
-        there = self._located(graph, report, options, strict=strict)
+        there = self._located(graph, report, options, strict=strict, classes=False)
         texts = label_by_node(_checked(there, report, options), report)
         return {node: _number(text, node, report) for node, text in texts.items()}
 
@@ -118,12 +119,24 @@ class LabelList:
         return found
 
     def _located(
-        self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
+        self,
+        graph: Graph,
+        report: ReadReport,
+        options: TextOptions,
+        *,
+        strict: bool,
+        classes: bool = True,
     ) -> KnownLabels:
-        """All rows that say something, but those of nodes that are not in the graph."""
+        """All rows that say something, but those of nodes that are not in the graph.
+
+        What may be wrong with names of classes is noted where labels are such.
+        """
         rows = self._rows(report)
+        if classes:
+            note_minus_one(rows, report)
         rows = note_placeholders(rows, report, keep=options.keep_placeholders)
-        rows = note_case(rows, report, merge=options.merge_case)
+        if classes:
+            rows = note_case(rows, report, merge=options.merge_case)
         rows = replace(rows, nodes=find_side(rows.nodes, graph, report))
         texts = graph.nodes.as_texts()
         exact = options.ids == "exact"
