@@ -20,8 +20,8 @@ from isotherm import (
     read_graph,
     read_labels,
 )
-from isotherm.cli.options import LIMIT, RATIO
 from isotherm.cli.parse import parse_size
+from isotherm.cli.reading_options import LIMIT, RATIO
 from isotherm.read import source as reading
 from isotherm.read import unpacking
 from isotherm.read.opening import open_source
