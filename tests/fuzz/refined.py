@@ -131,7 +131,9 @@ def _solved(
         unit = np.maximum(np.abs(R).max(axis=0), np.finfo(np.float64).tiny)
         X = X + unit * factors.solve((R / unit).astype(np.float64))
     R = np.abs(B - M @ X)
-    R = R + (EPS * terms)[:, np.newaxis] * (sizes + abs(M) @ np.abs(X))
+    # The diagonal is rounded, too: beside a self loop little may be left of a degree.
+    diagonal = (degree + lost)[:, np.newaxis] * np.abs(X)
+    R = R + (EPS * terms)[:, np.newaxis] * (sizes + diagonal + abs(M) @ np.abs(X))
     R = np.nan_to_num(R / degree[:, np.newaxis], nan=np.inf).max(axis=0)
     h, eta = X[:, -1], R[-1]
     slack = np.outer(h, R[:-1]) / (1 - eta)
