@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from inspect import signature
 
 import networkx as nx
 import openpyxl
@@ -354,6 +355,8 @@ def test_folders_and_patterns_of_part_files_are_one_table(tmp_path):
 
 @pytest.mark.parametrize("writer", ["polars", "arrow"])
 def test_hive_folders_are_columns(tmp_path, writer):
+    if writer == "polars" and "mkdir" not in signature(pl.DataFrame.write_parquet).parameters:
+        pytest.skip("this version of polars writes no folders")
     frame = pl.DataFrame(
         {"source": ["007", "b", "c"], "target": ["b", "c", "007"], "weight": [1.0, 2.5, 4.0],
          "year": [2024, 2025, 2025]}
