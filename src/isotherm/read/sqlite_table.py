@@ -6,6 +6,7 @@ import re
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 from isotherm.errors import FileError, ParameterError
 from isotherm.read.row_table import table_of_rows
@@ -59,10 +60,12 @@ def _opened(source: Source) -> sqlite3.Connection:
     file = source.everything()
     if source.path is None:
         database = sqlite3.connect(":memory:")
-        database.deserialize(file.read())
     else:
         address = f"{source.path.absolute().as_uri()}?mode=ro"
         database = sqlite3.connect(address, uri=True, timeout=PATIENCE)
+    finalize(source, database.close)  # as long as the file is read, and whatever goes wrong
+    if source.path is None:
+        database.deserialize(file.read())
     database.execute("PRAGMA query_only = ON")
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA cell_size_check = ON")
