@@ -19,7 +19,7 @@ from isotherm.read.formats import Output, output_for
 from isotherm.trust.abstain import check_probability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -112,12 +112,7 @@ def write_predictions(
         raise ParameterError("with one class there is no probability: leave min_probability out")
     else:
         rows = _ranked(classifier, progress)
-    if spreadsheet_safe:
-        from isotherm.table_writers import without_formulas
-
-        rows = map(without_formulas, rows)
-    with _opened(name, force=force) as file:
-        output.write(file, rows)
+    _write(rows, name, force=force, spreadsheet_safe=spreadsheet_safe)
 
 
 def write_list(
@@ -136,16 +131,23 @@ def write_list(
         See `write_predictions`.
     """
     name = os.fspath(path)
-    output = output_of(name)
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
-    rows: Iterable[pa.RecordBatch] = [_listed(listed)]
+    rows = iter([_listed(listed)])
+    _write(rows, name, force=force, spreadsheet_safe=spreadsheet_safe)
+
+
+def _write(
+    rows: Iterator[pa.RecordBatch], name: str, *, force: bool, spreadsheet_safe: bool
+) -> None:
+    """Write rows in the format that the name of the file asks for."""
     if spreadsheet_safe:
         from isotherm.table_writers import without_formulas
 
         rows = map(without_formulas, rows)
+    output = output_of(name)
     with _opened(name, force=force) as file:
-        output.write(file, iter(rows))
+        output.write(file, rows)
 
 
 def _listed(listed: Sequence[Listed]) -> pa.RecordBatch:

@@ -239,6 +239,6 @@ def check_is_fitted(estimator: DirichletEstimator) -> None:
         raise NotFittedError(f"this {name} knows nothing yet: call fit first")
 
 
-def slices(n: int) -> Iterator[slice]:
+def slices(n: int, at_once: int = ROWS) -> Iterator[slice]:
     """All of n rows, some at a time."""
-    return (slice(first, min(first + ROWS, n)) for first in range(0, n, ROWS))
+    return (slice(first, min(first + at_once, n)) for first in range(0, n, at_once))

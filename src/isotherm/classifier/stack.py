@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -14,10 +13,10 @@ from isotherm.classifier.estimator import (
     STATUS,
     TIE,
     check_is_fitted,
+    slices,
 )
-from isotherm.errors import ParameterError
+from isotherm.classifier.trusted import drawn_seeds
 from isotherm.labels import UNKNOWN
-from isotherm.solvers.method import check_count
 from isotherm.stacking.combination import Combination, Softmax, lead
 from isotherm.stacking.embedding import embed, fits
 from isotherm.stacking.flows import FURTHER, PAPER, Flow, damped
@@ -25,6 +24,7 @@ from isotherm.stacking.left_out import STACKED, Plan, StackedLeftOut, leave_out,
 from isotherm.stacking.model import Stack, fit_stack
 from isotherm.stacking.surroundings import Surroundings
 from isotherm.stacking.views import Embedded, Views
+from isotherm.trust.abstain import check_probability
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.compare import Decided, compared, decided
 from isotherm.trust.explain import WeightedFlow
@@ -84,10 +84,7 @@ class StackedHeatClassifier(HeatClassifier):
         progress: Progress | None = None,
     ) -> Self:
         """Find the labels of all nodes; see `isotherm.DirichletClassifier.fit`."""
-        if isinstance(self.balance, bool) or not isinstance(self.balance, Real):
-            raise ParameterError(f"balance must be a number from 0 to 1, got {self.balance!r}")
-        if not 0 <= self.balance <= 1:
-            raise ParameterError(f"balance must be from 0 to 1, got {self.balance!r}")
+        check_probability(self.balance, "balance")
         return super().fit(X, y, confidence, progress=progress)
 
     def _warm(self, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
@@ -126,9 +123,10 @@ class StackedHeatClassifier(HeatClassifier):
         graph, abstain = session.problem.graph, self.unreached == "abstain"
         flows = [Flow.of(PAPER, self.problem_, self.solution_, self.temperatures_)]
         left = [leave_out(session, self.solution_, seeds.codes, chosen, abstain=abstain)]
+        graphs = {kind.exponent: damped(graph, kind.exponent) for kind in FURTHER}
         for kind, start in zip(FURTHER, [*starts, *[None] * len(FURTHER)], strict=False):
             tell(progress)
-            problem = seeds.bind(damped(graph, kind.exponent), kind.leak)
+            problem = seeds.bind(graphs[kind.exponent], kind.leak)
             with session.prepare(problem) as other:
                 found = solve_best_effort(other, start=start, progress=progress)
                 left.append(leave_out(other, found, seeds.codes, chosen, abstain=abstain))
@@ -198,8 +196,7 @@ class StackedHeatClassifier(HeatClassifier):
 
     def _slices(self) -> Iterator[slice]:
         """All nodes, some at a time."""
-        n, step = len(self.temperatures_), max(1, NUMBERS // len(self.classes_))
-        return (slice(first, min(first + step, n)) for first in range(0, n, step))
+        return slices(len(self.temperatures_), max(1, NUMBERS // len(self.classes_)))
 
     # --- answers --------------------------------------------------------------------------------
 
@@ -239,11 +236,8 @@ class StackedHeatClassifier(HeatClassifier):
         if self.stack_ is None:
             return super().leave_one_out(max_seeds=max_seeds, random_state=random_state)
         left = self.left_out_
-        if max_seeds is not None:
-            check_count(max_seeds, "max_seeds")
-            if max_seeds < len(left.codes):
-                rng = np.random.default_rng(random_state)
-                left = left.only(np.sort(rng.choice(len(left.codes), max_seeds, replace=False)))
+        some = drawn_seeds(len(left.codes), max_seeds, random_state)
+        left = left if some is None else left.only(some)
         return self._judged(left, self.calibration_)
 
     def _certainty_left_out(self) -> NDArray[np.float64]:

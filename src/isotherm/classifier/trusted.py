@@ -227,10 +227,16 @@ class Trusted(Explained):
         )
 
     def _left_out(self, max_seeds: int | None, random_state: int) -> LeftOut:
-        n_seeds, some = len(self.seeds_.codes), None
-        if max_seeds is not None:
-            check_count(max_seeds, "max_seeds")
-            if max_seeds < n_seeds:
-                rng = np.random.default_rng(random_state)
-                some = np.sort(rng.choice(n_seeds, max_seeds, replace=False))
+        some = drawn_seeds(len(self.seeds_.codes), max_seeds, random_state)
         return self._freed(some)
+
+
+def drawn_seeds(n_seeds: int, max_seeds: int | None, random_state: int) -> NDArray[np.intp] | None:
+    """Places of so many seeds at the most, drawn at random; None for all of them."""
+    if max_seeds is None:
+        return None
+    check_count(max_seeds, "max_seeds")
+    if max_seeds >= n_seeds:
+        return None
+    rng = np.random.default_rng(random_state)
+    return np.sort(rng.choice(n_seeds, max_seeds, replace=False))

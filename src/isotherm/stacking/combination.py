@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.stacking.regression import log_sum
+from isotherm.trust.calibrate import log_sum
 
 if TYPE_CHECKING:
     import scipy

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.trust.calibrate import log_sum
 from isotherm.trust.minimum import minimum
 
 if TYPE_CHECKING:
@@ -76,9 +77,3 @@ def regress(
     enough = ENOUGH if start is None else ENOUGH_FROM_CLOSE
     W = minimum(loss, W.ravel(), enough=enough).reshape(p + 1, K)
     return Regression(W[:p], W[p])
-
-
-def log_sum(Z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithm of the sum of the exponentials of each row, shape (m, 1)."""
-    top = Z.max(axis=1, keepdims=True)
-    return np.asarray(top + np.log(np.exp(Z - top).sum(axis=1, keepdims=True)))

@@ -59,7 +59,7 @@ class Calibration:
         """Probabilities of the classes, rows that sum to 1; NaN where no class has a score."""
         Z = self.scales * np.arcsinh(self.bend * scores / self.unit) + self.offsets
         Z[~np.isfinite(Z).any(axis=1)] = np.nan
-        return np.asarray(np.exp(Z - _log_sum(Z)))
+        return np.asarray(np.exp(Z - log_sum(Z)))
 
 
 def calibrate(scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float) -> Calibration:
@@ -97,7 +97,7 @@ def calibrate(scores: NDArray[np.float64], codes: NDArray[np.intp], unit: float)
         U = c * S
         X = np.arcsinh(U)
         Z = a * X + b
-        log_P = Z - _log_sum(Z)
+        log_P = Z - log_sum(Z)
         G = np.exp(log_P)
         G[rows, codes] -= 1
         by_a = (G * X).sum(axis=0) * a
@@ -120,7 +120,7 @@ def _parameters(
     return float(np.exp(theta[0])), np.exp(theta[1] + own), theta[2] * log_share + offsets
 
 
-def _log_sum(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_sum(Z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Logarithm of the sum of the exponentials of each row."""
     top = Z.max(axis=1, keepdims=True)
     return np.asarray(top + np.log(np.exp(Z - top).sum(axis=1, keepdims=True)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
-    from isotherm.trust.scoring import LeaveOneOut
+    from isotherm.trust.scoring import Interval, LeaveOneOut
 
 MOST_DOUBTFUL = 20
 MOST_LABELS = 4  # of neighbours, that are named
@@ -128,6 +128,11 @@ class Findings:
                     doubt = doubt.replace(repr(name), f"“{short(name, LONGEST_LABEL)}”")
             sentences.append(f"{short(doubt[:1].upper() + doubt[1:], 500)}.")
         return sentences
+
+    @cached_property
+    def expected_accuracy(self) -> Interval:
+        """How many labels of free nodes are right."""
+        return self.model.expected_accuracy()
 
     @cached_property
     def check(self) -> LeaveOneOut:

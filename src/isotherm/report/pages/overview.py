@@ -36,7 +36,7 @@ def _found(found: Findings) -> Section:
 
 def expected(found: Findings) -> str:
     """How many labels are right, in a sentence."""
-    accuracy = found.model.expected_accuracy()
+    accuracy = found.expected_accuracy
     if np.isnan(accuracy.value):
         return "How many labels are right cannot be told: no seed could be left out to judge by."
     low, high = percent(accuracy.low), percent(accuracy.high)

@@ -122,7 +122,7 @@ def _accuracy(found: Findings) -> list[Part]:
 
 def _expected(found: Findings) -> list[Part]:
     """What that means for free nodes."""
-    accuracy = found.model.expected_accuracy()
+    accuracy = found.expected_accuracy
     if np.isnan(accuracy.value):
         return []
     words = (
