@@ -23,7 +23,7 @@ from isotherm import (
 )
 from isotherm.classifier import verdict
 from isotherm.decision import DECISIONS
-from isotherm.engines.native.blocks import blocks_of
+from isotherm.engines.blocks import blocks_of
 from isotherm.equilibrium import solve
 from isotherm.errors import GraphError, ParameterError
 from isotherm.graph import rows

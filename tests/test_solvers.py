@@ -5,7 +5,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dense_engine import DenseEngine
+from every_engine import EVERY_ENGINE
 from isotherm import (
     ConjugateGradient,
     Direct,
@@ -25,10 +25,8 @@ from isotherm.solvers.method import Reached
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import dense_temperatures, grid, random_graph
 
-# The last is not one of the package: an engine needs no more than is written there.
-EVERY_ENGINE = ["auto", *ENGINES, DenseEngine()]
 TABLE = [
-    pytest.param(solver, engine, id=f"{solver}-{getattr(engine, 'name', engine)}")
+    pytest.param(solver, *engine.values, marks=engine.marks, id=f"{solver}-{engine.id}")
     for solver in ["auto", *SOLVERS]
     for engine in EVERY_ENGINE
 ]
@@ -289,7 +287,7 @@ def test_auto_falls_back_where_its_first_choice_fails(monkeypatch):
     ("kind", "known"),
     [
         ("solver", "'auto', 'direct', 'cg', 'sweeps', 'elimination'"),
-        ("engine", ", ".join(map(repr, ["auto", *ENGINES]))),
+        ("engine", ", ".join(map(repr, ["auto", *ENGINES, "cuda"]))),
     ],
 )
 @pytest.mark.parametrize("name", ["magic", 3, None])

@@ -49,6 +49,10 @@ class MissingLibrary(IsothermError, ImportError):
     """What was asked for needs a library that is not installed."""
 
 
+class DeviceError(IsothermError, RuntimeError):
+    """A GPU cannot be used: there is none, its driver is too old, or it has failed."""
+
+
 class DatasetError(IsothermError, OSError):
     """A data set cannot be had: not downloaded, not what was recorded, not well-formed."""
 

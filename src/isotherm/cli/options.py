@@ -184,7 +184,9 @@ class SolverOptions:
     solver: Annotated[
         Literal["auto", "cg", "direct", "sweeps", "elimination"], _solver(help="How to solve.")
     ] = "auto"
-    engine: Annotated[Literal["auto", "native", "scipy"], _solver(help="What computes.")] = "auto"
+    engine: Annotated[
+        Literal["auto", "native", "scipy", "cuda"], _solver(help="What computes; cuda: a GPU.")
+    ] = "auto"
     threads: Annotated[
         int | None,
         _solver(min=1, max=1024, callback=_use_threads, help="By default one per processor."),

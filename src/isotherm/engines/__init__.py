@@ -6,20 +6,24 @@ it in `ENGINES`; see CONTRIBUTING.md.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from isotherm.compiled import core
 from isotherm.engines.native import NativeEngine
 from isotherm.engines.scipy import ScipyEngine
-from isotherm.errors import ParameterError
+from isotherm.errors import DeviceError, IsothermWarning, ParameterError
 
 if TYPE_CHECKING:
     from isotherm.engines.engine import Engine
     from isotherm.graph import Graph
 
-# Those that are there, the fastest first.
+# Those that are there on every machine, the fastest first; the cuda engine is looked for when it is
+# asked for, or worth it: CuPy takes a second to load.
 ENGINES: dict[str, Engine] = {"native": NativeEngine()} if core is not None else {}
 ENGINES["scipy"] = ScipyEngine()
+
+ENTRIES_FOR_A_GPU = 20_000_000  # of the matrix: with fewer, to copy it there takes too long
 
 
 def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
@@ -29,14 +33,40 @@ def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
     ------
     ParameterError
         If there is none of that name, or it was not built.
+    MissingLibrary, DeviceError
+        If ``"cuda"`` is asked for, and CuPy or a GPU is not there.
     """
     if not isinstance(engine, str):
         if hasattr(engine, "prepare") and not isinstance(engine, type):
             return engine
     elif engine == "auto":
-        return ENGINES["native" if graph.rows.compiled else "scipy"]
+        on_host = ENGINES["native" if graph.rows.compiled else "scipy"]
+        return (len(graph.rows.ends) >= ENTRIES_FOR_A_GPU and _on_a_gpu()) or on_host
     elif engine in ENGINES:
         return ENGINES[engine]
     elif engine == NativeEngine.name:
         return NativeEngine()  # says why it is not there
-    raise ParameterError.unknown("engine", engine, ["auto", *ENGINES])
+    elif engine == "cuda":
+        from isotherm.engines.cuda import CudaEngine
+
+        return CudaEngine()
+    raise ParameterError.unknown("engine", engine, ["auto", *ENGINES, "cuda"])
+
+
+def _on_a_gpu() -> Engine | None:
+    """The cuda engine, if CuPy is installed; None, with a warning, if it finds no GPU to use."""
+    from isotherm.engines.cuda.device import is_installed
+
+    if not is_installed():
+        return None
+    from isotherm.engines.cuda import CudaEngine
+
+    try:
+        return CudaEngine()
+    except DeviceError as error:
+        warnings.warn(
+            f"CuPy is installed, but {error}. The work is done on the processors instead",
+            IsothermWarning,
+            stacklevel=4,
+        )
+        return None

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.compiled import core
-from isotherm.engines.native.blocks import blocks_of
+from isotherm.engines.blocks import blocks_of
 from isotherm.solvers.certificate import guessed, prove
 from isotherm.solvers.method import Reached, settle
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.native.blocks import Block
+    from isotherm.engines.blocks import Block
     from isotherm.engines.native.engine import NativeOperator
     from isotherm.solvers.certificate import Certificate
     from isotherm.solvers.method import Warm, Watch

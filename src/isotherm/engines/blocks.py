@@ -1,10 +1,10 @@
-"""Which columns the core solves together."""
+"""Which columns are solved together, in rows of numbers side by side."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-LANES = 16  # columns that the core works on at once
+LANES = 16  # columns that are worked on at once
 
 
 class Block(NamedTuple):
@@ -31,10 +31,12 @@ class Block(NamedTuple):
         return self.columns + self.hidden
 
 
-def blocks_of(n_columns: int, *, one_hot: bool, exits: bool = True) -> list[Block]:
+def blocks_of(
+    n_columns: int, *, one_hot: bool, exits: bool = True, lanes: int = LANES
+) -> list[Block]:
     """How columns are solved: with the exit times, if wanted, in one go if they fit.
 
-    Else 16 at a time.
+    Else so many `lanes` at a time.
 
     Examples
     --------
@@ -47,9 +49,10 @@ def blocks_of(n_columns: int, *, one_hot: bool, exits: bool = True) -> list[Bloc
     >>> [block.columns for block in blocks_of(40, one_hot=True, exits=False)]
     [16, 16, 8]
     """
-    if exits and one_hot and n_columns in (2, 4, 8, LANES):  # one more: rows twice as wide
+    if exits and one_hot and n_columns <= lanes and n_columns in (2, 4, 8, LANES):
+        # One more would make rows twice as wide.
         return [Block(0, n_columns - 1, exits=True, hidden=True)]
-    first = LANES - exits
+    first = lanes - exits
     blocks = [Block(0, min(n_columns, first), exits=exits, hidden=False)]
-    more = range(first, n_columns, LANES)
-    return blocks + [Block(k, min(LANES, n_columns - k), exits=False, hidden=False) for k in more]
+    more = range(first, n_columns, lanes)
+    return blocks + [Block(k, min(lanes, n_columns - k), exits=False, hidden=False) for k in more]
