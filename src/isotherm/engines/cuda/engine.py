@@ -97,7 +97,7 @@ class CudaOperator(ReferenceOperator):
     @cached_property
     def nodes(self) -> Nodes:
         """What belongs to the nodes."""
-        return Nodes(self.device, self.problem, self._tol)
+        return Nodes(self.rows, self.problem, self._tol)
 
     def method(self, solver: Solver) -> Method:
         if isinstance(solver, ConjugateGradient) and solver.preconditioner != "factor":
@@ -113,7 +113,7 @@ class CudaOperator(ReferenceOperator):
             raise ValueError("nothing is proven of temperatures where heat is put in")
         same = problem.is_free is self.problem.is_free and problem.leak == self.problem.leak
         with self.device.at_work("proving temperatures"):
-            nodes = self.nodes if same else Nodes(self.device, problem, self._tol)
+            nodes = self.nodes if same else Nodes(self.rows, problem, self._tol)
             on_device, ties = self.device.upload(h), self.ties_of(problem)
             at_once = max(1, min(X.shape[1], self.plan.lanes))
             parts = [

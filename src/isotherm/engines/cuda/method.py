@@ -50,16 +50,19 @@ class DeviceConjugateGradient:
     ) -> NDArray[np.floating]:
         exact = (problem.values.astype(np.float32) == problem.values).all()
         short = exact and (warm is None or tol >= FLOAT32_TOL)
-        X = problem.start(np.float32 if short else np.float64, warm and warm.temperatures)
+        dtype = np.float32 if short else np.float64
         low, high = problem.bounds
-        cold = warm is None
-        if cold and ((low > 0) | (high < 0)).any():  # 0 is no temperature here
-            X[problem.is_free] = (low + high) / 2
-            cold = False
+        cold = warm is None and not ((low > 0) | (high < 0)).any()
         h = None
         if self.exits.h is None and warm is not None and warm.exits is not None:
             h = np.where(problem.is_free, np.nan_to_num(warm.exits), 0.0)
         self.run = Run(self, problem, cold=cold, known=h)
+        if cold and len(self.run.blocks) == 1:
+            # All of it is written when it is brought back, and nobody looks at it before.
+            return np.empty((problem.graph.n_nodes, problem.n_columns), dtype)
+        X = problem.start(dtype, warm and warm.temperatures)
+        if warm is None and not cold:  # 0 is no temperature here
+            X[problem.is_free] = (low + high) / 2
         return X
 
     def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
@@ -191,10 +194,12 @@ class Run:
         else:
             part = np.nan_to_num(X[:, block.first : last], nan=0.0)
             vectors.T[:, : block.columns] = device.upload(part)
-        exits = self.method.exits
-        if not block.exits or (exits.h is None and self.known is None):
+        h = self.method.exits.h
+        if h is None and self.known is not None:
+            h = device.upload(self.known)
+        if not block.exits or h is None:
             return self.cold
-        vectors.T[:, block.columns] = device.upload(self.known) if exits.h is None else exits.h
+        vectors.T[:, block.columns] = h
         return False
 
     def _likely(self) -> float:

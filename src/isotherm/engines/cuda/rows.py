@@ -78,6 +78,7 @@ class DeviceRows:
         self.n_entries = len(rows.ends)
         self.weighted = rows.weights is not None
         self.start = device.upload(rows.start)
+        self.degrees = self._degrees(rows)
         self._chunks = self._prepare(rows)
         device.wait()  # others may use it from other threads
 
@@ -85,6 +86,11 @@ class DeviceRows:
     def is_resident(self) -> bool:
         """Whether all of it stays on the device."""
         return True
+
+    def _degrees(self, rows: Rows) -> Any:
+        if self.weighted:
+            return self.device.upload(rows.sums())
+        return (self.start[1:] - self.start[:-1]).astype(np.float64)
 
     def _prepare(self, rows: Rows) -> list[Chunk]:
         ends = self.device.upload(rows.ends)

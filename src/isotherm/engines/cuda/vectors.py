@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.blocks import Block
     from isotherm.engines.cuda.device import Device
+    from isotherm.engines.cuda.rows import DeviceRows
 
 WIDTHS = (2, 4, 8, 16)  # numbers of a row
 MOVING, HELD, UNREACHED = range(3)
@@ -47,14 +48,15 @@ class Nodes:
     leak : float
     """
 
-    def __init__(self, device: Device, problem: DirichletProblem, tol: float) -> None:
+    def __init__(self, rows: DeviceRows, problem: DirichletProblem, tol: float) -> None:
+        device = rows.device
         xp, self.n = device.xp, problem.graph.n_nodes
         self.leak = problem.leak
         self.root = root_measures(problem, tol)
-        kind = np.where(problem.is_free, np.uint8(MOVING), np.uint8(HELD))
-        kind[problem.is_unreached] = UNREACHED
-        self.kind = device.upload(kind)
-        self.degrees = device.upload(problem.graph.degrees)
+        free = device.upload(problem.is_free)
+        others = xp.where(device.upload(problem.is_unreached), np.uint8(UNREACHED), np.uint8(HELD))
+        self.kind = xp.where(free, np.uint8(MOVING), others)
+        self.degrees = rows.degrees
         self.ties = None if problem.ties is None else device.upload(problem.tie_weights)
         _, greatest = problem.degree_range
         self.unit = float(np.ldexp(1.0, -int(np.frexp(greatest)[1]))) if greatest > 0 else 1.0
@@ -62,7 +64,6 @@ class Nodes:
         if self.ties is not None:
             capacity = capacity + self.ties / (1.0 + self.leak)
         diagonal = (1.0 + self.leak) * capacity
-        free = self.kind == MOVING
         gauge = xp.sqrt(capacity) if self.root else capacity
         self.pivots = xp.where(free, diagonal * self.unit, 1.0).astype(np.float32)
         self.measures = xp.where(free, diagonal / xp.where(free, gauge, 1.0), 0.0).astype(

@@ -1,0 +1,1 @@
+"""Measurements on one NVIDIA GPU; ``python -m benchmarks.gpu`` runs them."""
