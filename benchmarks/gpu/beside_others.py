@@ -1,8 +1,8 @@
 """The same device, other programs: cuSPARSE in the same algorithm, and label propagation.
 
-Conjugate gradients with products by cuSPARSE (float32, all columns at once) to the same residual
-level, without a proof. PyTorch Geometric's `LabelPropagation`, 10 and 50 layers, by edge index and by
-a sparse matrix: it stops there, at whatever error. isotherm solves to a proven 1e-4.
+Conjugate gradients with products by cuSPARSE (float32, all columns at once) until the temperatures
+are within 1e-4, without a proof. PyTorch Geometric's `LabelPropagation`, 10 and 50 layers, by edge
+index and by a sparse matrix: it stops there, at whatever error. isotherm solves to a proven 1e-4.
 """
 
 from __future__ import annotations

@@ -54,6 +54,11 @@ class Rows:
         """Entries of the longest row."""
         return int((self.start[1:] - self.start[:-1]).max(initial=0))
 
+    @cached_property
+    def n_thin(self) -> int:
+        """Rows of at most two entries: nodes within paths, or at the ends of them."""
+        return int(np.count_nonzero(self.start[1:] - self.start[:-1] <= 2))
+
     def sums(self) -> NDArray[np.float64]:
         """Sum of each row: the degrees."""
         if self.weights is None:

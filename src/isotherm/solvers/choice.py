@@ -108,9 +108,10 @@ def _mostly_paths(problem: DirichletProblem) -> bool:
 
     Steps carry heat along a path by one node each.
     """
-    rows = problem.graph.rows
+    rows, n_free = problem.graph.rows, problem.n_free
+    if 2 * rows.n_thin < n_free:
+        return False
     thin = (np.diff(rows.start) <= 2) & problem.is_free
-    n_free = problem.n_free
     if 2 * np.count_nonzero(thin) < n_free:
         return False
     nodes = np.flatnonzero(thin)  # each has an edge: heat reaches it
@@ -124,7 +125,8 @@ def _nearly_a_tree(problem: DirichletProblem) -> bool:
     most = max(CYCLES, n_free // 50)
     # Entries among free nodes, at the least: each of the others takes two away, and each of the
     # loops that there may be is no edge. For most graphs that is answer enough.
-    outside = np.diff(rows.start)[~problem.is_free].sum()
+    others = np.concatenate([problem.boundary, problem.unreached])
+    outside = (rows.start[others + 1] - rows.start[others]).sum()
     if len(rows.ends) - 2 * outside - n_free > 2 * (n_free + most):
         return False
     loops = np.count_nonzero(problem.inner.diagonal())

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import importlib.util
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.compiled import n_threads
 from isotherm.errors import DeviceError, MissingLibrary, NotEnoughMemory
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 STAGE = 1 << 25  # bytes that are copied at once, through memory that is pinned
 LEAST_COMPUTE = 70  # compute capability × 10: what has half precision and independent threads
+FOR_ONE_THREAD = 1 << 22  # bytes
 INSTALL = "pip install 'isotherm[cuda]'"
 
 
@@ -136,7 +139,7 @@ class Device:
         for k, (stage, done) in zip(_pieces(source.nbytes), self._turns(), strict=False):
             piece = source[k : k + STAGE]
             done.synchronize()
-            np.copyto(stage[: len(piece)], piece)
+            _copy(piece, stage[: len(piece)])
             runtime.memcpyAsync(
                 target + k, stage.ctypes.data, len(piece), runtime.memcpyHostToDevice, stream.ptr
             )
@@ -247,4 +250,20 @@ def _pieces(size: int) -> range:
 def _land(target: NDArray[np.uint8], one: tuple[int, NDArray[np.uint8], Any]) -> None:
     k, stage, done = one
     done.synchronize()
-    np.copyto(target[k : k + len(stage)], stage)
+    _copy(stage, target[k : k + len(stage)])
+
+
+def _copy(source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+    """On several threads: memory that is touched for the first time comes slowly to one."""
+    size = len(source)
+    if size < FOR_ONE_THREAD:
+        np.copyto(target, source)
+        return
+    parts = [slice(k, k + FOR_ONE_THREAD) for k in range(0, size, FOR_ONE_THREAD)]
+    for _ in _copiers().map(lambda part: np.copyto(target[part], source[part]), parts):
+        pass
+
+
+@cache
+def _copiers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(min(8, n_threads()), thread_name_prefix="isotherm-copy")
