@@ -33,6 +33,8 @@ LIBRARIES = [
     "igraph",
     "torch",
     "torch-geometric",
+    "cupy-cuda13x",
+    "cupy-cuda12x",
 ]
 
 
@@ -140,6 +142,7 @@ def machine() -> dict[str, Any]:
             versions[name] = None
     return {
         "processor": _processor(),
+        "gpu": _gpu(),
         "cores": os.cpu_count(),
         "threads": n_threads(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
@@ -148,6 +151,19 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": versions,
     }
+
+
+def _gpu() -> str | None:
+    """The GPU, if the cuda engine finds one."""
+    from isotherm.engines.cuda.device import find_device, is_installed
+    from isotherm.errors import DeviceError
+
+    if not is_installed():
+        return None
+    try:
+        return find_device().name
+    except DeviceError:
+        return None
 
 
 def _processor() -> str:

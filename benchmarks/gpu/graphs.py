@@ -59,7 +59,7 @@ def graph_of(source: Any, target: Any, n: int) -> Graph:
 def shuffled(graph: Graph) -> Graph:
     """The same graph with its nodes in random order."""
     n = graph.n_nodes
-    place = cupy.random.default_rng(2).permutation(n)
+    place = cupy.asarray(np.random.default_rng(2).permutation(n))
     start = cupy.asarray(graph.rows.start)
     entries = cupy.arange(len(graph.rows.ends), dtype=cupy.int64)
     source = place[cupy.searchsorted(start, entries, side="right") - 1]

@@ -110,7 +110,7 @@ def prove(
     columns = np.maximum(levels, LEAST_COLUMN)
     columns[is_cold(problem, found)] = 0.0
     nodes = h.copy()
-    nodes[problem.is_unreached] = np.nan
+    np.copyto(nodes, np.nan, where=problem.is_unreached)
     rounding = float(found.rounding.max(initial=0.0))
     return Certificate(nodes, columns, spans(problem, found), residual, rounding)
 
@@ -118,7 +118,7 @@ def prove(
 def is_covered(problem: DirichletProblem) -> bool:
     """Whether values and arithmetic are such that the bounds on rounding hold."""
     a_denormal = np.float64(UNDERFLOW)
-    largest = np.abs(problem.seed_values).max(initial=0.0)
+    largest = np.abs(problem.bounds).max(initial=0.0)
     return bool(largest <= COVERED[1] and a_denormal / 1 > 0)
 
 
