@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     )
     from isotherm.datasets import load_dataset as load_dataset
     from isotherm.dirichlet import DirichletProblem as DirichletProblem
+    from isotherm.engines.cuda import CudaEngine as CudaEngine
     from isotherm.engines.native import NativeEngine as NativeEngine
     from isotherm.equilibrium import solve_dirichlet as solve_dirichlet
     from isotherm.errors import DatasetError as DatasetError
+    from isotherm.errors import DeviceError as DeviceError
     from isotherm.errors import FileError as FileError
     from isotherm.errors import GraphError as GraphError
     from isotherm.errors import IsothermError as IsothermError
@@ -58,7 +60,9 @@ _HOME = {
     "Certificate": "solvers",
     "ConjugateGradient": "solvers",
     "Coverage": "trust.abstain",
+    "CudaEngine": "engines.cuda",
     "DatasetError": "errors",
+    "DeviceError": "errors",
     "Direct": "solvers",
     "DirichletClassifier": "classifier.classify",
     "DirichletProblem": "dirichlet",
