@@ -24,8 +24,6 @@ ENGINES: dict[str, Engine] = {"native": NativeEngine()} if core is not None else
 ENGINES["scipy"] = ScipyEngine()
 
 ENTRIES_FOR_A_GPU = 50_000_000  # with fewer, to begin there takes longer than the work
-    50_000_000  # of the matrix: with fewer, to begin there takes longer than the work
-)
 
 
 def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
