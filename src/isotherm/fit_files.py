@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from isotherm.errors import ParameterError
-from isotherm.pipeline import read_edges, tell_of_files
+from isotherm.pipeline import check_output_size, read_edges, tell_of_files
 from isotherm.read.load import gather_labels
 from isotherm.write import write_predictions
 
@@ -89,6 +89,7 @@ def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
     """The model, fitted to the files; what it found is written."""
     job.check()
     graph, edges = read_edges(job, stages)
+    check_output_size(job, graph.n_nodes)
     with stages.stage(f"reading {job.labels}"):
         rows, read = gather_labels(job.labels, job.label_columns, job.label_options)
         given = known(rows, graph, read)

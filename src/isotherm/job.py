@@ -13,7 +13,7 @@ from isotherm.listing import TOP
 from isotherm.memory import peak_memory
 from isotherm.read.options import TextOptions
 from isotherm.trust.abstain import check_probability
-from isotherm.write import STANDARD_OUTPUT, output_of
+from isotherm.write import STANDARD_OUTPUT, check_size, output_of
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
@@ -128,6 +128,8 @@ class Job:
                 f"--spreadsheet-safe is for CSV and TSV, and {self.out} is "
                 f"{'a page' if output is None else output.name}"
             )
+        if self.listed is not None and self.out is not None and not self.out_is_page:
+            check_size(self.out, self.top)
         pages = [name for name in (self.report, self.summary, *others) if name is not None]
         if any(name in STANDARD_OUTPUT for name in pages):
             raise ParameterError("this needs a file: standard output is for predictions and lists")
