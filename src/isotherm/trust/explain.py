@@ -25,7 +25,7 @@ from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.best_effort import solve_best_effort
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 MOST_SEARCHED = 200_000  # nodes looked at for a path
 FARTHEST = 1e-6  # shares that may be farther off are solved for one by one
 MOST_SEEDS = 500  # if there are no more than these
+MOST_PATHS = 40  # that are listed to account for a share of the heat
+MOST_COUNTED = 40  # beyond these, which are only counted
 
 
 class Explanation(NamedTuple):
@@ -56,6 +58,11 @@ class Explanation(NamedTuple):
         No share is farther off than this; proven.
     own_label : object
         The label that is known of a seed explained without it; else None.
+    probability : float or None
+        Of the label, where it was asked for: as `predict_proba` has it, 1 of a seed; None where
+        one class is known.
+    rest : Rest or None
+        What takes other paths, where a share of the heat to account for was asked for.
     """
 
     node: Hashable
@@ -65,6 +72,26 @@ class Explanation(NamedTuple):
     paths: list[tuple[tuple[Hashable, ...], float]]
     error_bound: float
     own_label: Any = None
+    probability: float | None = None
+    rest: Rest | None = None
+
+
+class Rest(NamedTuple):
+    """The heat that takes other paths than those listed.
+
+    Attributes
+    ----------
+    share : float
+        Of all heat; 0 up to rounding.
+    n_paths : int
+        How many were counted; none carries more heat than one that is listed.
+    is_all : bool
+        Whether there are no others.
+    """
+
+    share: float
+    n_paths: int
+    is_all: bool
 
 
 class Path(NamedTuple):
@@ -98,28 +125,59 @@ class Shares:
     _rate: float
     _problem: DirichletProblem
 
-    def paths(self, most: int = 5) -> list[Path]:
-        """Paths to seeds that carry the most heat, the greatest first, no heat counted twice."""
+    def paths(self, most: int = 5, heat: float | None = None) -> tuple[list[Path], Rest | None]:
+        """Paths to seeds that carry the most heat, the greatest first, no heat counted twice.
+
+        Parameters
+        ----------
+        most : int
+            How many.
+        heat : float, optional
+            More of them, up to `MOST_PATHS`, if these carry less than this share of the heat; and
+            what is left to others.
+        """
+        all_paths = self._each_path()
+        found = [path for path, _ in itertools.islice(all_paths, most)]
+        if heat is None:
+            return found, None
+        total, carried = float(self.shares.sum()), sum(path.share for path in found)
+        searched = counted = 0
+        is_all = True
+        for path, n_searched in all_paths:
+            if not counted and carried < heat * total and len(found) < MOST_PATHS:
+                found.append(path)
+                carried += path.share
+            else:
+                counted += 1
+            searched += n_searched
+            if counted == MOST_COUNTED or searched > MOST_SEARCHED:
+                is_all = False
+                break
+        return found, Rest(max(total - carried, 0.0), counted, is_all)
+
+    def _each_path(self) -> Iterator[tuple[Path, int]]:
+        """Paths, the greatest first, until no heat is left, and the nodes looked at for each."""
         taken: dict[tuple[int, int], float] = {}
         is_seed = np.zeros(self._problem.graph.n_nodes, dtype=bool)
         is_seed[self._problem.boundary] = True
-        found: list[Path] = []
-        for _ in range(most if self._rate > 0 else 0):
-            path = self._widest(taken, is_seed)
+        while self._rate > 0:
+            path, n_searched = self._widest(taken, is_seed)
             if path is None:
                 break
-            found.append(path)
+            yield path, n_searched
             ways = list(itertools.pairwise(path.nodes))
             if not is_seed[path.nodes[-1]]:
                 ways.append((path.nodes[-1], _tie_of(path.nodes[-1])))
             for way in ways:
                 taken[way] = taken.get(way, 0.0) + path.share
-        return found
 
     def _widest(
         self, taken: dict[tuple[int, int], float], is_seed: NDArray[np.floating]
-    ) -> Path | None:
-        """The path to a seed whose narrowest edge carries the most heat, of what is left."""
+    ) -> tuple[Path | None, int]:
+        """The path to a seed whose narrowest edge carries the most heat, of what is left.
+
+        And how many nodes were looked at for it.
+        """
         rows, u, ties = self._problem.graph.rows, self._potential, self._problem.tie_weights
         waiting = [(-np.inf, self.node)]
         best = {self.node: np.inf}
@@ -134,7 +192,7 @@ class Shares:
                 nodes = [i]
                 while nodes[-1] != self.node:
                     nodes.append(before[nodes[-1]])
-                return Path(tuple(j for j in reversed(nodes) if j >= 0), float(-width))
+                return Path(tuple(j for j in reversed(nodes) if j >= 0), float(-width)), len(done)
             entries = slice(rows.start[i], rows.start[i + 1])
             ends = rows.ends[entries]
             weights = 1.0 if rows.weights is None else rows.weights[entries]
@@ -148,7 +206,7 @@ class Shares:
                     best[j] = left
                     before[j] = i
                     heapq.heappush(waiting, (-left, j))
-        return None
+        return None, len(done)
 
 
 class WeightedFlow(NamedTuple):
@@ -179,15 +237,18 @@ class MixedShares(NamedTuple):
         Of the flow that counts most.
     error_bound : float
         No share is farther off than this; proven.
+    rest : Rest or None
+        What takes other paths.
     """
 
     shares: NDArray[np.float64]
     paths: list[Path]
     error_bound: float
+    rest: Rest | None = None
 
 
 def mixed_shares(
-    flows: Sequence[WeightedFlow], node: int, paths: int, *, tol: float
+    flows: Sequence[WeightedFlow], node: int, paths: int, heat: float | None = None, *, tol: float
 ) -> MixedShares:
     """The shares of all seeds in a node that heat reaches, and paths to them.
 
@@ -199,6 +260,8 @@ def mixed_shares(
         Its position.
     paths : int
         How many.
+    heat : float, optional
+        The share of the heat that they account for; see `Shares.paths`.
     tol : float
         Of the solves.
     """
@@ -207,10 +270,12 @@ def mixed_shares(
         return MixedShares((problem.seeds == node).astype(np.float64), [], 0.0)
     found = [shares_of(session, solution, node, tol=tol) for _, session, solution in flows]
     weights = np.array([flow.weight for flow in flows])
+    main, rest = found[int(weights.argmax())].paths(paths, heat)
     return MixedShares(
         weights @ np.array([one.shares for one in found]),
-        found[int(weights.argmax())].paths(paths),
+        main,
         float(weights @ [one.error_bound for one in found]),
+        rest,
     )
 
 
