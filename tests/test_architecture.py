@@ -42,6 +42,7 @@ ORDER = [
     "block_model",
     "experiments",
     "job",
+    "job_memory",
     "estimate",
     "report",
     "pipeline",

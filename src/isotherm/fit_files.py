@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from isotherm.errors import ParameterError
+from isotherm.engines import fallback_reason
+from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.pipeline import check_output_size, read_edges, tell_of_files
 from isotherm.read.load import gather_labels
 from isotherm.write import write_predictions
@@ -96,6 +98,9 @@ def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
     tell_of_files(graph, edges, read, stages)
     with stages.solving() as show:
         model.fit(graph, given, progress=show)
+    fallback = fallback_reason(model.engine, model.solution_.engine, graph)
+    if fallback:
+        warnings.warn(fallback, IsothermWarning, stacklevel=2)
     if job.out is not None:
         with stages.stage(f"writing {job.out}") as progress:
             write_predictions(

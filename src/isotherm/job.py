@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from isotherm.engines import fallback_reason
 from isotherm.environment import versions
 from isotherm.errors import ParameterError
 from isotherm.files import check_output
@@ -191,5 +192,12 @@ class Run:
 
     @property
     def warnings(self) -> list[str]:
-        """What a user was told of the files and the labels."""
-        return [*self.edges.remarks(), *self.labels.remarks(), *self.classifier.doubts_]
+        """What a user was told of the files, the labels and the engine."""
+        fallback = [self.fallback] if self.fallback else []
+        return [*self.edges.remarks(), *self.labels.remarks(), *self.classifier.doubts_, *fallback]
+
+    @property
+    def fallback(self) -> str:
+        """Why a slower engine was used than usual; empty if it was not."""
+        used = self.classifier.solution_.engine
+        return fallback_reason(self.classifier.engine, used, self.graph)

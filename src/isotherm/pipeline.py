@@ -232,7 +232,7 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
     except NotEnoughMemory as error:
         column = read.columns[:2][-1]  # a data set has no column of nodes
         raise NotEnoughMemory(f"{error}. Is {column!r} of {read.name} the label?") from None
-    return Run(
+    run = Run(
         classifier,
         inputs.graph,
         inputs.edges_read,
@@ -245,6 +245,9 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
         seconds=clock.seconds,
         converged=classifier.solution_.converged,
     )
+    if run.fallback:
+        _warn(run.fallback)
+    return run
 
 
 def calibrate(classifier: HeatClassifier) -> None:

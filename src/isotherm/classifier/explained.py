@@ -50,8 +50,8 @@ class Explained(Sampled):
         paths : int
             How many paths to find.
         heat : float, optional
-            From 0 to 1: find more, up to 40, where these carry less than this share of the heat,
-            and say what is left to others.
+            From 0 to 1: find more, up to 40 with a hundredth of the heat each, where these carry
+            less than this share of it, and say what is left to others.
         without_own : bool
             Of a seed: explain what it would have if it were free, as after `suspects`. `label` is
             then the one that it would get, `own_label` the one that is known of it.

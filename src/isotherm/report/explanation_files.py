@@ -53,18 +53,18 @@ class Explanations:
             found += ["", "", *lines] if found else lines
         return [*found, *([""] if found and self.unexplained else []), *self.unexplained]
 
-    def drawn(self) -> list[tuple[str, Explanation]]:
-        """Those that have paths to draw, with their titles.
+    def drawn(self) -> list[tuple[str, str, Explanation]]:
+        """Those that have paths to draw, with their titles and what is not drawn.
 
         Raises
         ------
         ParameterError
             If there is none.
         """
-        from isotherm.report.explanation_lines import heading
+        from isotherm.report.explanation_lines import heading, rest_words
         from isotherm.report.words import short
 
-        found = [(short(heading(why), 90), why) for why in self.whys if why.paths]
+        found = [(short(heading(why), 90), rest_words(why), why) for why in self.whys if why.paths]
         if not found:
             raise ParameterError("there is nothing to draw: seeds take no heat from others")
         return found

@@ -24,7 +24,7 @@ def rest_words(why: Explanation) -> str:
     >>> rest_words(why._replace(rest=Rest(0.12, 7, True)))
     'the rest, 12.0 %, comes over 7 further paths'
     >>> rest_words(why._replace(rest=Rest(0.12, 40, False)))
-    'the rest, 12.0 %, comes over more than 40 further paths, none with more than 88.0 %'
+    'the rest, 12.0 %, comes over more than 40 further paths, each with 88.0 % or less'
     """
     if why.rest is None or why.rest.share <= NOTHING:
         return ""
@@ -32,8 +32,9 @@ def rest_words(why: Explanation) -> str:
     words = f"the rest, {percent(why.rest.share)}, comes over "
     if why.rest.is_all:
         return words + paths
-    most = f", none with more than {percent(why.paths[-1][1])}" if why.paths else ""
-    return words + ("more than " if why.rest.n_paths else "") + paths + most
+    most = percent(why.paths[-1][1]) + " or less" if why.paths else ""
+    each = f", each with {most}".replace("<0.1 % or less", "less than 0.1 %") if most else ""
+    return words + ("more than " if why.rest.n_paths else "") + paths + each
 
 
 def heading(why: Explanation) -> str:

@@ -38,6 +38,7 @@ FARTHEST = 1e-6  # shares that may be farther off are solved for one by one
 MOST_SEEDS = 500  # if there are no more than these
 MOST_PATHS = 40  # that are listed to account for a share of the heat
 MOST_COUNTED = 40  # beyond these, which are only counted
+WORTH_LISTING = 0.01  # of the heat, that a path carries which is listed for its share
 
 
 class Explanation(NamedTuple):
@@ -133,8 +134,8 @@ class Shares:
         most : int
             How many.
         heat : float, optional
-            More of them, up to `MOST_PATHS`, if these carry less than this share of the heat; and
-            what is left to others.
+            More of them, up to `MOST_PATHS` that carry a hundredth each, if these carry less than
+            this share of the heat; and what is left to others.
         """
         all_paths = self._each_path()
         found = [path for path, _ in itertools.islice(all_paths, most)]
@@ -144,7 +145,8 @@ class Shares:
         searched = counted = 0
         is_all = True
         for path, n_searched in all_paths:
-            if not counted and carried < heat * total and len(found) < MOST_PATHS:
+            is_listed = carried < heat * total and path.share >= WORTH_LISTING * total
+            if is_listed and not counted and len(found) < MOST_PATHS:
                 found.append(path)
                 carried += path.share
             else:

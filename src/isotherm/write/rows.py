@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from isotherm.classifier.estimator import rows_at_once, slices
 from isotherm.classifier.export import RANKED, RankedRows, as_text
 from isotherm.colours import OTHER, class_colours, scale_colours
 from isotherm.writers.graphs import COLOUR
@@ -43,12 +44,11 @@ def rows_of_classes(
     n = len(names)
     statuses = pa.array(list(classifier.STATUS))
     classes = pa.array([str(label) for label in classifier.classes_.tolist()], pa.string())
-    for first in range(0, n, ROWS):
-        rows = slice(first, min(first + ROWS, n))
+    for rows in slices(n, min(ROWS, rows_at_once(len(classes)))):
         said = classifier.answers(rows, least)
         has = said.codes >= 0
         columns = {
-            "node": names.slice(first, rows.stop - first),
+            "node": names.slice(rows.start, rows.stop - rows.start),
             "label": _named(said.codes, classes),
             "probability": _rounded(said.probability, has, DIGITS_OF_PROBABILITY),
             "most_probable": _named(said.likelier, classes),

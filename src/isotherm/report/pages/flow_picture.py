@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from isotherm.report.palette import Palette
     from isotherm.trust.explain import Explanation
 
-    Titled = Sequence[tuple[str, Explanation]]
+    Titled = Sequence[tuple[str, str, Explanation]]
 
 DPI = 96.0  # of the layout
 POINTS = 72 / DPI  # of a unit of it
@@ -23,13 +23,13 @@ SHARP = 2.0  # pixels of a PNG for a unit
 
 def write_png(file: IO[bytes], titled: Titled, palette: Palette) -> None:
     """Write drawings with their titles, one below the other, as one picture."""
-    layouts = [(title, FlowLayout(why, palette)) for title, why in titled]
+    layouts = [(words, FlowLayout(why, palette)) for *words, why in titled]
     wide = max(layout.size[0] for _, layout in layouts)
     tall = sum(layout.size[1] + TITLE_ROOM for _, layout in layouts)
     figure = _figure(wide, tall)
     top = 0.0
-    for title, layout in layouts:
-        _draw(figure, title, layout, top, (wide, tall))
+    for words, layout in layouts:
+        _draw(figure, words, layout, top, (wide, tall))
         top += layout.size[1] + TITLE_ROOM
     figure.savefig(file, format="png", dpi=DPI * SHARP, metadata={"Software": "isotherm"})
 
@@ -39,11 +39,11 @@ def write_pdf(file: IO[bytes], titled: Titled, palette: Palette) -> None:
     from matplotlib.backends.backend_pdf import PdfPages
 
     with PdfPages(file, metadata={"Creator": "isotherm", "CreationDate": None}) as pages:
-        for title, why in titled:
+        for *words, why in titled:
             layout = FlowLayout(why, palette)
             size = layout.size[0], layout.size[1] + TITLE_ROOM
             figure = _figure(*size)
-            _draw(figure, title, layout, 0.0, size)
+            _draw(figure, words, layout, 0.0, size)
             pages.savefig(figure)
 
 
@@ -54,7 +54,7 @@ def _figure(wide: float, tall: float) -> Any:
 
 
 def _draw(
-    figure: Any, title: str, layout: FlowLayout, top: float, size: tuple[float, float]
+    figure: Any, words: list[str], layout: FlowLayout, top: float, size: tuple[float, float]
 ) -> None:
     """Draw a layout below its title, in a part of a figure."""
     from matplotlib.patches import Circle, PathPatch
@@ -65,7 +65,9 @@ def _draw(
     axes.set(xlim=(0, wide), ylim=(layout.size[1], -TITLE_ROOM))
     axes.axis("off")
     text = {"color": INK, "parse_math": False, "clip_on": False}
-    axes.text(16, -12, title, fontsize=14 * POINTS, fontweight="bold", **text)
+    title, note = words
+    axes.text(16, -26, title, fontsize=14 * POINTS, fontweight="bold", **text)
+    axes.text(16, -10, note, fontsize=11 * POINTS, **text)
     kinds = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
     for line in layout.lines():
         (a, b), (c, d), half = line.start, line.stop, line.bend
@@ -88,5 +90,5 @@ def _draw(
             )
         )
         align = {-1: "right", 0: "center", 1: "left"}[SIDES.get(mark.kind, 0)]
-        for words, x, y in mark.texts:
-            axes.text(x, y, words, ha=align, fontsize=11 * POINTS, zorder=3, **text)
+        for name, x, y in mark.texts:
+            axes.text(x, y, name, ha=align, fontsize=11 * POINTS, zorder=3, **text)

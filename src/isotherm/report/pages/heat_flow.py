@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from isotherm.report.palette import Palette
     from isotherm.trust.explain import Explanation
 
-TITLE_ROOM = 34.0
+TITLE_ROOM = 48.0
 INK, PAPER = "#1d2733", "#ffffff"
 # What a page has from its stylesheet; a picture of its own has no names for colours.
 STYLE = f"""
@@ -41,22 +41,23 @@ def heat_flow(why: Explanation, palette: Palette) -> Markup:
     return picture(_drawn(layout, colour), layout.size, told, "flow", style=wide)
 
 
-def heat_flow_file(titled: Sequence[tuple[str, Explanation]], palette: Palette) -> str:
+def heat_flow_file(titled: Sequence[tuple[str, str, Explanation]], palette: Palette) -> str:
     """Drawings with their titles, one below the other, as an SVG file.
 
     Parameters
     ----------
     titled : sequence of tuples
-        Of a title and an explanation that has paths.
+        Of a title, a note below it and an explanation that has paths.
     palette : Palette
     """
     parts, top, wide = [], 0.0, 0.0
-    for title, why in titled:
+    for title, note, why in titled:
         layout = FlowLayout(why, palette)
         drawn = element(
             "g", _drawn(layout, fixed), transform=f"translate(0 {top + TITLE_ROOM:.0f})"
         )
-        parts += [element("text", title, x=16.0, y=top + 22, class_="title"), drawn]
+        parts += [element("text", title, x=16.0, y=top + 22, class_="title")]
+        parts += [element("text", note, x=16.0, y=top + 38), drawn]
         top, wide = top + TITLE_ROOM + layout.size[1], max(wide, layout.size[0])
     ground = element("rect", width=wide, height=top, fill=PAPER)
     return element(
