@@ -9,6 +9,7 @@ from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
+from openpyxl import load_workbook
 from typer.models import OptionInfo
 
 from conftest import CliRun
@@ -284,3 +285,6 @@ def test_suspects_go_to_a_file_too(tmp_path):
     assert again.returncode == 1
     assert "s.csv exists already" in again.stderr
     assert here("suspects", "e.csv", "l.csv", "--csv", "e.csv", "--force").returncode == 2
+    assert here("suspects", "e.csv", "l.csv", "-o", "s.xlsx", "-q").returncode == 0
+    rows = list(load_workbook(tmp_path / "s.xlsx").active.iter_rows(values_only=True))
+    assert [rows[0][0], rows[1][:3]] == ["node", ("d", "2", "=1")]

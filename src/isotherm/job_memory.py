@@ -1,6 +1,6 @@
 """How much memory a job takes at its peak, by engine and model.
 
-The shapes follow what is held; the numbers of bytes were measured, in `benchmarks/estimates_hold.py`.
+The shapes follow what is held; the bytes were measured, see `benchmarks/estimates_hold.py`.
 """
 
 from __future__ import annotations
