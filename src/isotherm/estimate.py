@@ -82,8 +82,11 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
     if job.labels:
         labelled, _ = gather_labels(job.labels, job.label_columns, job.label_options)
         n_labels, classes = labelled.count()
-    from isotherm.classifier.pick import is_stacked  # what a job loads takes room, too
+    # What a job loads takes room, too; what is tried out below does not.
+    from isotherm.classifier.pick import is_stacked
+    from isotherm.equilibrium import solve_dirichlet  # noqa: F401
 
+    held = current_memory()
     entries = 2 * counts.rows
     stacked = is_stacked(job.kind, entries, counts.nodes, classes) and classes > 1
     engine = engine_for(job.model.get("engine", "auto"), counts.nodes)
@@ -110,7 +113,7 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         n_labels,
         classes,
         counts.exact,
-        current_memory() + memory,
+        held + memory,
         1.0 + counts.seconds + solving + 2e-6 * counts.nodes,
         engine,
     )

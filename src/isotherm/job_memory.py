@@ -55,7 +55,7 @@ class Solving:
     per_column: int
 
 
-SOLVING = {"native": Solving(285, 26, 7, 17), "scipy": Solving(285, 60, 20, 54)}
+SOLVING = {"native": Solving(285, 26, 7, 17), "scipy": Solving(285, 60, 16, 54)}
 
 
 def memory_of_job(
@@ -86,8 +86,8 @@ def memory_of_job(
     building = (8 + weight) * rows + (4 + weight) * entries + 24 * n + names
     graph = (4 + weight) * entries + 16 * n + names
     of, columns = SOLVING[engine], min(left_out, columns_at_once(n))
-    solving = n * (of.per_node + of.per_class * classes + of.per_column * columns)
-    solving += of.per_entry * entries
+    columns = max(of.per_class * classes, of.per_column * columns)  # one after the other
+    solving = n * (of.per_node + columns) + of.per_entry * entries
     if stacked:
         flows = n * (STACKED_PER_NODE + STACKED_PER_CLASS * classes) + STACKED_PER_ENTRY * entries
         embedding = memory_of_embedding(n) if fits(n, entries) else 0
