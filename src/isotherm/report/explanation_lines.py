@@ -24,7 +24,7 @@ def rest_words(why: Explanation) -> str:
     >>> rest_words(why._replace(rest=Rest(0.12, 7, True)))
     'the rest, 12.0 %, comes over 7 further paths'
     >>> rest_words(why._replace(rest=Rest(0.12, 40, False)))
-    'the rest, 12.0 %, comes over more than 40 further paths, each with 88.0 % or less'
+    'the rest, 12.0 %, comes over 40 or more further paths, each with 88.0 % or less'
     """
     if why.rest is None or why.rest.share <= NOTHING:
         return ""
@@ -34,7 +34,9 @@ def rest_words(why: Explanation) -> str:
         return words + paths
     most = percent(why.paths[-1][1]) + " or less" if why.paths else ""
     each = f", each with {most}".replace("<0.1 % or less", "less than 0.1 %") if most else ""
-    return words + ("more than " if why.rest.n_paths else "") + paths + each
+    if why.rest.n_paths:
+        paths = f"{why.rest.n_paths:,} or more further paths"
+    return words + paths + each
 
 
 def heading(why: Explanation) -> str:

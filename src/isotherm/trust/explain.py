@@ -14,8 +14,6 @@ taken apart into paths.
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,9 +21,10 @@ import numpy as np
 
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.best_effort import solve_best_effort
+from isotherm.trust.heat_paths import Path, PathSearch, Rest
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,12 +32,8 @@ if TYPE_CHECKING:
     from isotherm.engines.engine import Session
     from isotherm.solvers import Solution
 
-MOST_SEARCHED = 200_000  # nodes looked at for a path
 FARTHEST = 1e-6  # shares that may be farther off are solved for one by one
 MOST_SEEDS = 500  # if there are no more than these
-MOST_PATHS = 40  # that are listed to account for a share of the heat
-MOST_COUNTED = 40  # beyond these, which are only counted
-WORTH_LISTING = 0.01  # of the heat, that a path carries which is listed for its share
 
 
 class Explanation(NamedTuple):
@@ -77,31 +72,6 @@ class Explanation(NamedTuple):
     rest: Rest | None = None
 
 
-class Rest(NamedTuple):
-    """The heat that takes other paths than those listed.
-
-    Attributes
-    ----------
-    share : float
-        Of all heat; 0 up to rounding.
-    n_paths : int
-        How many were counted; none carries more heat than one that is listed.
-    is_all : bool
-        Whether there are no others.
-    """
-
-    share: float
-    n_paths: int
-    is_all: bool
-
-
-class Path(NamedTuple):
-    """A way from a node to a seed, and the share of all heat that takes it."""
-
-    nodes: tuple[int, ...]
-    share: float
-
-
 @dataclass(frozen=True, eq=False)
 class Shares:
     """Where the temperatures of one node come from.
@@ -137,78 +107,8 @@ class Shares:
             More of them, up to `MOST_PATHS` that carry a hundredth each, if these carry less than
             this share of the heat; and what is left to others.
         """
-        all_paths = self._each_path()
-        found = [path for path, _ in itertools.islice(all_paths, most)]
-        if heat is None:
-            return found, None
-        total, carried = float(self.shares.sum()), sum(path.share for path in found)
-        searched = counted = 0
-        is_all = True
-        for path, n_searched in all_paths:
-            is_listed = carried < heat * total and path.share >= WORTH_LISTING * total
-            if is_listed and not counted and len(found) < MOST_PATHS:
-                found.append(path)
-                carried += path.share
-            else:
-                counted += 1
-            searched += n_searched
-            if counted == MOST_COUNTED or searched > MOST_SEARCHED:
-                is_all = False
-                break
-        return found, Rest(max(total - carried, 0.0), counted, is_all)
-
-    def _each_path(self) -> Iterator[tuple[Path, int]]:
-        """Paths, the greatest first, until no heat is left, and the nodes looked at for each."""
-        taken: dict[tuple[int, int], float] = {}
-        is_seed = np.zeros(self._problem.graph.n_nodes, dtype=bool)
-        is_seed[self._problem.boundary] = True
-        while self._rate > 0:
-            path, n_searched = self._widest(taken, is_seed)
-            if path is None:
-                break
-            yield path, n_searched
-            ways = list(itertools.pairwise(path.nodes))
-            if not is_seed[path.nodes[-1]]:
-                ways.append((path.nodes[-1], _tie_of(path.nodes[-1])))
-            for way in ways:
-                taken[way] = taken.get(way, 0.0) + path.share
-
-    def _widest(
-        self, taken: dict[tuple[int, int], float], is_seed: NDArray[np.floating]
-    ) -> tuple[Path | None, int]:
-        """The path to a seed whose narrowest edge carries the most heat, of what is left.
-
-        And how many nodes were looked at for it.
-        """
-        rows, u, ties = self._problem.graph.rows, self._potential, self._problem.tie_weights
-        waiting = [(-np.inf, self.node)]
-        best = {self.node: np.inf}
-        before: dict[int, int] = {}
-        done: set[int] = set()
-        while waiting and len(done) < MOST_SEARCHED:
-            width, i = heapq.heappop(waiting)
-            if i in done:
-                continue
-            done.add(i)
-            if i < 0 or is_seed[i]:
-                nodes = [i]
-                while nodes[-1] != self.node:
-                    nodes.append(before[nodes[-1]])
-                return Path(tuple(j for j in reversed(nodes) if j >= 0), float(-width)), len(done)
-            entries = slice(rows.start[i], rows.start[i + 1])
-            ends = rows.ends[entries]
-            weights = 1.0 if rows.weights is None else rows.weights[entries]
-            flows = weights * (u[i] - u[ends]) / self._rate
-            ways = list(zip(ends.tolist(), flows.tolist(), strict=True))
-            if ties[i] and i != self.node:
-                ways.append((_tie_of(i), float(ties[i] * u[i] / self._rate)))
-            for j, flow in ways:
-                left = min(-width, flow - taken.get((i, j), 0.0))
-                if left > best.get(j, 1e-12):
-                    best[j] = left
-                    before[j] = i
-                    heapq.heappush(waiting, (-left, j))
-        return None, len(done)
+        search = PathSearch(self.node, self._potential, self._rate, self._problem)
+        return search.listed(most, heat, float(self.shares.sum()))
 
 
 class WeightedFlow(NamedTuple):
@@ -279,11 +179,6 @@ def mixed_shares(
         float(weights @ [one.error_bound for one in found]),
         rest,
     )
-
-
-def _tie_of(node: int) -> int:
-    """What stands for the end of a node's tie in a search for paths."""
-    return -1 - node
 
 
 def shares_of(session: Session, solution: Solution, node: int, *, tol: float = 1e-9) -> Shares:
