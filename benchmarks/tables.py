@@ -273,8 +273,10 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
     "estimates_hold": (
         bool,  # all
         {
-            "edges": lambda row: f"{row['edges'] / 1e6:g} M, {row['format']}",
-            "nodes": lambda row: f"{row['nodes_told']:,}" + (" counted" if row["counted"] else ""),
+            "edges": lambda row: f"{row['edges'] / 1e6:g} M" + (", weighted" * row["weighted"]),
+            "nodes told": lambda row: f"{row['nodes_told']:,}",
+            "classes": lambda row: str(row["classes"]),
+            "model": lambda row: f"{row['model']}, {row['engine']}",
             "memory told": lambda row: f"{row['memory_told'] / 2**20:.0f} MiB",
             "memory": lambda row: f"{row['memory'] / 2**20:.0f} MiB",
             "time told": lambda row: f"{row['seconds_told']:.1f} s",

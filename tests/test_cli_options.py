@@ -9,6 +9,7 @@ from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
+from openpyxl import load_workbook
 from typer.models import OptionInfo
 
 from conftest import CliRun
@@ -54,6 +55,8 @@ def test_an_option_is_the_same_in_every_command():
     known = {}
     for command, function in commands():
         for name, described in options(function).items():
+            if name == "--out":  # predictions, rows or explanations: each says which
+                name = f"--out {described[1]['param_decls']}"
             # But for the default: a table of the paper takes more draws than a look at one's graph.
             other, same = known.setdefault(name, (command, described[:2]))
             assert described[:2] == same, f"{name} of {command} is not that of {other}"
@@ -73,7 +76,7 @@ def test_every_option_says_what_it_is():
         (ModelOptions, FIT),
         (SolverOptions, SOLVE),
         (MessageOptions, SOLVE | {"reproduce"}),
-        (TableOptions, {"evaluate", "suggest", "suspects"}),
+        (TableOptions, {"classify", "evaluate", "regress", "suggest", "suspects"}),
         (PredictionOptions, {"classify"}),
     ],
 )
@@ -282,3 +285,6 @@ def test_suspects_go_to_a_file_too(tmp_path):
     assert again.returncode == 1
     assert "s.csv exists already" in again.stderr
     assert here("suspects", "e.csv", "l.csv", "--csv", "e.csv", "--force").returncode == 2
+    assert here("suspects", "e.csv", "l.csv", "-o", "s.xlsx", "-q").returncode == 0
+    rows = list(load_workbook(tmp_path / "s.xlsx").active.iter_rows(values_only=True))
+    assert [rows[0][0], rows[1][:3]] == ["node", ("d", "2", "=1")]

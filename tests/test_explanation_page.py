@@ -11,7 +11,7 @@ from html_page import Page
 from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.report.pages.classification import classification_page
 from isotherm.report.pages.explanation import Classes, explanation_page
-from isotherm.report.pages.heat_flow import MOST_STEPS
+from isotherm.report.pages.flow_layout import MOST_STEPS
 from isotherm.report.palette import Palette
 from isotherm.trust.explain import Explanation
 from test_classification_report import NASTY, run_of
@@ -305,19 +305,18 @@ def here(tmp_path):
 @pytest.mark.slow
 def test_the_command_says_what_the_others_give_a_seed_and_what_its_own_label_is(here):
     result = here("explain", "edges.csv", "labels.csv", "a", "--without-own")
-    assert result.stdout.startswith("a: right without its own label, which is left\n")
+    assert result.stdout.startswith("a: right without its own label, which is left, probability ")
 
 
 @pytest.mark.slow
 def test_the_command_draws_what_it_says(here):
     result = here("explain", "edges.csv", "labels.csv", "[/b]", "--draw", "new/why.html", "-q")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith("[/b]: left\n")
+    assert result.stdout.startswith("[/b]: left, probability 0.")
     assert result.stdout.endswith("\n\nwrote new/why.html\n")
     page = Page((here.folder / "new" / "why.html").read_text(encoding="utf-8"))
-    assert (
-        "[/b] has the label “left”. Its heat comes from 2 seeds: 75.0 % from “left”" in page.words
-    )
+    assert "[/b] has the label “left”, with a probability of " in page.words
+    assert "Its heat comes from 2 seeds: 75.0 % from “left”" in page.words
     assert "The outlined bar is the mean over all nodes." in page.words
     assert ["[/b] → c → d → e", "25.0 %"] in page.rows
 

@@ -136,7 +136,7 @@ def test_a_read_only_folder_is_said_in_one_sentence(tmp_path, fitted):
 SLOW = """
 import sys, time
 sys.argv = ["isotherm", "classify", "edges.csv", "labels.csv", "-o", "new/out.csv"]
-import isotherm.table_writers
+import isotherm.writers.tables
 from isotherm.__main__ import main
 
 def linger(file, rows):
@@ -144,7 +144,7 @@ def linger(file, rows):
     print("writing", flush=True)
     time.sleep(60)
 
-isotherm.table_writers.write_csv = linger
+isotherm.writers.tables.write_csv = linger
 main()
 """
 

@@ -160,7 +160,11 @@ def test_each_name_and_ending_stands_for_one_format():
 def test_no_other_module_asks_for_a_format_by_name():
     outputs = [output.name for entry in formats.FORMATS for output in entry.outputs]
     known = {entry.name for entry in formats.FORMATS} - {"text"} | set(outputs)
-    for path in [*(ROOT / "read").rglob("*.py"), ROOT / "write.py", ROOT / "estimate.py"]:
+    for path in [
+        *(ROOT / "read").rglob("*.py"),
+        *(ROOT / "write").rglob("*.py"),
+        ROOT / "estimate.py",
+    ]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare):
                 said = {leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant)}

@@ -11,7 +11,9 @@ from conftest import CliRun
 from html_page import Page
 from isotherm import BlockModel, DirichletClassifier, Graph, ParameterError
 from isotherm import StackedDirichletClassifier as Stacked
+from isotherm.job import Job
 from isotherm.listing import list_nodes, reason
+from isotherm.pipeline import do
 
 EDGES = "source,target\n" + "".join(
     f"{a},{b}\n" for part in ("abcdef", "uvwxyz") for a in part for b in part if a < b
@@ -136,3 +138,16 @@ def test_a_summary_says_what_was_done(here):
     assert any("zz" in one or "not in the graph" in one for one in found["warnings"])
     assert {"reading", "solving"} <= set(found["seconds"])
     assert "isotherm" in found["versions"]
+
+
+@pytest.mark.parametrize("out", ["list.csv", "list.xlsx", "list.html", "list.gexf"])
+def test_a_class_that_is_not_there_is_refused_before_the_solve(tmp_path, monkeypatch, out):
+    (tmp_path / "e.csv").write_text(EDGES)
+    (tmp_path / "l.csv").write_text("node,label\na,good\nz,fraud\n")
+    monkeypatch.setattr("isotherm.pipeline.fit", lambda *_: pytest.fail("it was solved"))
+    job = Job(str(tmp_path / "e.csv"), str(tmp_path / "l.csv"), str(tmp_path / out), listed="Fraud")
+    with pytest.raises(
+        ParameterError, match=r"no label is 'Fraud', to list it: there are fraud, g"
+    ):
+        do(job)
+    assert not (tmp_path / out).exists()

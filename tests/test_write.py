@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from openpyxl import load_workbook
 
 from isotherm import (
     BlockModel,
@@ -14,7 +15,6 @@ from isotherm import (
     FileError,
     Graph,
     ParameterError,
-    write,
     write_predictions,
 )
 
@@ -22,7 +22,10 @@ COLUMNS = [
     *("node", "label", "probability", "most_probable", "its_probability"),
     *("margin", "status", "certified"),
 ]
-FILES = ["p.csv", "p.tsv", "p.parquet", "p.jsonl", "p.csv.gz", "p.JSONL.gz"]
+FILES = [
+    *("p.csv", "p.tsv", "p.parquet", "p.jsonl", "p.json", "p.xlsx"),
+    *("p.csv.gz", "p.JSONL.gz", "p.json.gz"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +71,13 @@ def read_back(path):
     name = path.name.removesuffix(".gz")
     if name.endswith(".parquet"):
         return pq.read_table(path).to_pylist()
+    if name.endswith(".xlsx"):
+        (heads, *cells) = load_workbook(path).active.iter_rows(values_only=True)
+        return [dict(zip(heads, row, strict=True)) for row in cells]
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    if name.endswith(".json"):
+        return json.loads(text)
     if name.endswith("l"):
-        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         return [json.loads(line) for line in text.decode().split("\n")[:-1]]
     return read_text(path, "," if name.endswith(".csv") else "\t")
 
@@ -77,7 +85,7 @@ def read_back(path):
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("rows", [3, 1 << 17])
 def test_what_is_written_is_what_was_found(fitted, tmp_path, monkeypatch, name, rows):
-    monkeypatch.setattr(write, "ROWS", rows)
+    monkeypatch.setattr("isotherm.write.rows.ROWS", rows)
     path = tmp_path / name
     write_predictions(fitted, path)
     found = read_back(path.rename(tmp_path / name.lower()))
@@ -128,13 +136,13 @@ def test_a_file_that_is_there_stays_unless_forced(fitted, tmp_path):
     assert path.read_text().startswith("node,label")
 
 
-@pytest.mark.parametrize("name", ["p", "p.xlsx", "p.gz", "p.parquet.gz", "p.json"])
+@pytest.mark.parametrize("name", ["p", "p.xls", "p.gz", "p.parquet.gz", "p.xlsx.gz"])
 def test_an_ending_that_is_no_format_is_refused(fitted, tmp_path, name):
     with pytest.raises(ParameterError, match=r"must be one of \.csv, \.tsv"):
         write_predictions(fitted, tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.csv.gz"])
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.csv.gz", "p.xlsx", "p.gexf", "p.json"])
 def test_an_interrupt_leaves_no_file(fitted, tmp_path, name):
     def stop(*_):
         raise KeyboardInterrupt

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.engines import engine_for
 from isotherm.errors import IsothermWarning
 from isotherm.graph.texts import TextNumbers
-from isotherm.memory import LANES, current_memory, memory_of_solve
+from isotherm.job_memory import Counts, memory_of_job
+from isotherm.memory import LANES, current_memory
 from isotherm.read.columns import choose_edge_columns
 from isotherm.read.load import gather_labels, graph_of_source
 from isotherm.read.opening import open_source
-from isotherm.stacking.embedding import PANELS, PRODUCTS, fits, memory_of_embedding
+from isotherm.stacking.embedding import PANELS, PRODUCTS, fits
 from isotherm.stacking.flows import FURTHER
 from isotherm.stacking.left_out import LARGE as LARGE_STACK
 from isotherm.stacking.left_out import groups_of
@@ -46,29 +48,6 @@ FAR_MEMORY = 2.0  # how much slower a step is, per entry, where the vectors fit 
 BUILDING = 2.0  # reading and building a graph, in times of parsing and numbering
 
 
-@dataclass
-class Counts:
-    """What is in a file, or about what.
-
-    Attributes
-    ----------
-    rows, nodes : int
-    name_bytes : int
-        Of all ids.
-    weighted : bool
-    exact : bool
-    seconds : float
-        To read it.
-    """
-
-    rows: int
-    nodes: int
-    name_bytes: int
-    weighted: bool
-    exact: bool
-    seconds: float
-
-
 @dataclass(frozen=True)
 class Estimate:
     """How large a job is.
@@ -82,6 +61,8 @@ class Estimate:
         Bytes of the process at its peak.
     seconds : float
         Start to finish, on a graph that is neither easy nor hard.
+    engine : str
+        That will be used.
     """
 
     nodes: int
@@ -91,6 +72,7 @@ class Estimate:
     exact: bool
     memory: int
     seconds: float
+    engine: str = "native"
 
 
 def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
@@ -100,62 +82,70 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
     if job.labels:
         labelled, _ = gather_labels(job.labels, job.label_columns, job.label_options)
         n_labels, classes = labelled.count()
-    from isotherm.classifier.pick import is_stacked  # what a job loads takes room, too
+    # What a job loads takes room, too; what is tried out below does not.
+    from isotherm.classifier.pick import is_stacked
+    from isotherm.equilibrium import solve_dirichlet  # noqa: F401
 
+    held = current_memory()
     entries = 2 * counts.rows
     stacked = is_stacked(job.kind, entries, counts.nodes, classes) and classes > 1
+    engine = engine_for(job.model.get("engine", "auto"), counts.nodes)
+    left_out = _left_out(job, entries, n_labels)
+    memory = memory_of_job(
+        counts,
+        classes,
+        n_labels,
+        engine=engine,
+        stacked=stacked,
+        left_out=0 if stacked else left_out,
+    )
     far = FAR_MEMORY if counts.nodes > TRIAL[0] * 5 else 1.0
     steps = STEPS * far * (entries + counts.nodes)
-    solving = _time_of_step(classes) * steps
+    solving = _time_of_step(classes, engine) * steps
+    block = _time_of_step(LANES - 1, engine)
     if stacked:
-        solving = _time_of_stack(counts, n_labels, steps, solving)
+        solving = _time_of_stack(counts, n_labels, steps, solving, block)
     else:
-        solving += _time_of_sample(job, entries, n_labels, steps, solving)
+        solving += _time_of_sample(job, left_out, steps, solving, block)
     return Estimate(
         counts.nodes,
         counts.rows,
         n_labels,
         classes,
         counts.exact,
-        current_memory() + memory_of(counts, classes, n_labels, stacked=stacked),
+        held + memory,
         1.0 + counts.seconds + solving + 2e-6 * counts.nodes,
+        engine,
     )
 
 
-def _time_of_sample(job: Job, entries: int, labels: int, steps: float, solve: float) -> float:
+def _is_chosen(job: Job) -> bool:
+    """Whether the decision or the leak is chosen by seeds left out."""
+    return "auto" in (job.model.get("decision"), job.model.get("leak"))
+
+
+def _left_out(job: Job, entries: int, labels: int) -> int:
+    """Seeds that are left out one at a time."""
+    return columns_of_sample(entries, labels, CHOOSING if _is_chosen(job) else JUDGING)
+
+
+def _time_of_sample(job: Job, columns: int, steps: float, solve: float, block: float) -> float:
     """Seconds to leave seeds out, to tell what scores are worth or to choose by them."""
-    chosen = "auto" in (job.model.get("decision"), job.model.get("leak"))
-    columns = columns_of_sample(entries, labels, CHOOSING if chosen else JUDGING)
     blocks = -(-(columns + 1) // LANES)
-    once = _time_of_step(LANES - 1) * blocks * steps if columns else LOOSER * solve
-    if not chosen:
+    once = block * blocks * steps if columns else LOOSER * solve
+    if not _is_chosen(job):
         return once
     return (len(LEAKS) if job.model.get("leak") == "auto" else 1) * (once + solve)
 
 
-def _time_of_stack(counts: Counts, labels: int, steps: float, solve: float) -> float:
+def _time_of_stack(counts: Counts, labels: int, steps: float, solve: float, block: float) -> float:
     """Seconds to solve all flows, to leave seeds out of each, and to embed the graph."""
     n_flows, entries = 1 + len(FURTHER), 2 * counts.rows
     groups, most = groups_of(labels, large=entries > LARGE_STACK)
     blocks = 0 if groups else -(-min(labels, most) // LANES)
-    left_out = groups * LOOSER * solve + blocks * _time_of_step(LANES - 1) * steps
-    products = PANELS * PRODUCTS * _time_of_step(LANES - 1) * (entries + counts.nodes)
+    left_out = groups * LOOSER * solve + blocks * block * steps
+    products = PANELS * PRODUCTS * block * (entries + counts.nodes)
     return n_flows * (solve + left_out) + (products if fits(counts.nodes, entries) else 0.0)
-
-
-def memory_of(counts: Counts, classes: int, labels: int = 0, *, stacked: bool = False) -> int:
-    """Bytes that a job takes at its peak, beyond those of the program."""
-    n, rows = counts.nodes, counts.rows
-    weight = 8 if counts.weighted else 0
-    names = counts.name_bytes + 8 * n
-    building = (8 + weight) * rows + (4 + weight) * 2 * rows + 24 * n + names
-    graph = (4 + weight) * 2 * rows + 16 * n + names
-    solving = memory_of_solve(n, classes, labels)
-    if stacked:  # the temperatures of all flows, the weights of the damped graph, the embedding
-        embedding = memory_of_embedding(n) if fits(n, 2 * rows) else 0
-        graph += len(FURTHER) * 8 * classes * n + 16 * rows
-        solving = max(solving, embedding)
-    return max(building, graph + solving)
 
 
 def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int = SMALL) -> Counts:
@@ -235,7 +225,7 @@ class _Seen:
         return round(once * (once - 1) / (2 * (twice + 1)))
 
 
-def _time_of_step(classes: int) -> float:
+def _time_of_step(classes: int, engine: str) -> float:
     """Seconds of a step per entry and node, on this machine, for so many classes."""
     from isotherm.equilibrium import solve_dirichlet
     from isotherm.graph import Graph
@@ -247,6 +237,6 @@ def _time_of_step(classes: int) -> float:
     values = np.equal.outer(seeds % classes, np.arange(classes))
     best = np.inf
     for _ in range(2):
-        solution = solve_dirichlet(graph, seeds, values, tol=1e-4)
+        solution = solve_dirichlet(graph, seeds, values, tol=1e-4, engine=engine)
         best = min(best, solution.seconds / max(solution.n_iter, 1))
     return float(best / (len(graph.rows.ends) + n))

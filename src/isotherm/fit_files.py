@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from isotherm.errors import ParameterError
-from isotherm.pipeline import read_edges, tell_of_files
+from isotherm.engines import fallback_reason
+from isotherm.errors import IsothermWarning, ParameterError
+from isotherm.pipeline import check_output_size, read_edges, tell_of_files
 from isotherm.read.load import gather_labels
 from isotherm.write import write_predictions
 
@@ -89,12 +91,16 @@ def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
     """The model, fitted to the files; what it found is written."""
     job.check()
     graph, edges = read_edges(job, stages)
+    check_output_size(job, graph.n_nodes)
     with stages.stage(f"reading {job.labels}"):
         rows, read = gather_labels(job.labels, job.label_columns, job.label_options)
         given = known(rows, graph, read)
     tell_of_files(graph, edges, read, stages)
     with stages.solving() as show:
         model.fit(graph, given, progress=show)
+    fallback = fallback_reason(model.engine, model.solution_.engine, graph)
+    if fallback:
+        warnings.warn(fallback, IsothermWarning, stacklevel=2)
     if job.out is not None:
         with stages.stage(f"writing {job.out}") as progress:
             write_predictions(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from isotherm.engines import fallback_reason
 from isotherm.environment import versions
 from isotherm.errors import ParameterError
 from isotherm.files import check_output
@@ -13,7 +14,7 @@ from isotherm.listing import TOP
 from isotherm.memory import peak_memory
 from isotherm.read.options import TextOptions
 from isotherm.trust.abstain import check_probability
-from isotherm.write import STANDARD_OUTPUT, output_of
+from isotherm.write import STANDARD_OUTPUT, check_size, output_of
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
@@ -128,6 +129,8 @@ class Job:
                 f"--spreadsheet-safe is for CSV and TSV, and {self.out} is "
                 f"{'a page' if output is None else output.name}"
             )
+        if self.listed is not None and self.out is not None and not self.out_is_page:
+            check_size(self.out, self.top)
         pages = [name for name in (self.report, self.summary, *others) if name is not None]
         if any(name in STANDARD_OUTPUT for name in pages):
             raise ParameterError("this needs a file: standard output is for predictions and lists")
@@ -189,5 +192,12 @@ class Run:
 
     @property
     def warnings(self) -> list[str]:
-        """What a user was told of the files and the labels."""
-        return [*self.edges.remarks(), *self.labels.remarks(), *self.classifier.doubts_]
+        """What a user was told of the files, the labels and the engine."""
+        fallback = [self.fallback] if self.fallback else []
+        return [*self.edges.remarks(), *self.labels.remarks(), *self.classifier.doubts_, *fallback]
+
+    @property
+    def fallback(self) -> str:
+        """Why a slower engine was used than usual; empty if it was not."""
+        used = self.classifier.solution_.engine
+        return fallback_reason(self.classifier.engine, used, self.graph)

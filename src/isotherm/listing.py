@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.classifier.estimator import slices
+from isotherm.classifier.estimator import rows_at_once, slices
 from isotherm.errors import ParameterError
 from isotherm.trust.rank import best_first
 
@@ -195,7 +195,7 @@ def _likeliest(
 ) -> list[tuple[NDArray[np.intp], list[Numbers]]]:
     """Of each class: positions of the nodes to list, and the numbers of each."""
     free = np.flatnonzero(np.isin(classifier.status_, ["predicted", "tie"]))
-    parts = slices(len(classifier.names_))
+    parts = slices(len(classifier.names_), rows_at_once(len(classifier.classes_)))
     P = np.concatenate([classifier.some_probabilities(rows)[:, codes] for rows in parts])
     found = []
     for code, p in zip(codes, P.T, strict=True):

@@ -18,7 +18,7 @@ from isotherm.job import Job, Run
 from isotherm.listing import list_nodes
 from isotherm.memory import peak_memory
 from isotherm.read.load import load_graph, load_labels
-from isotherm.write import write_list, write_predictions
+from isotherm.write import check_size, write_list, write_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -142,6 +142,7 @@ def label(job: Job, stages: Stages) -> Run:
     if job.listed is not None and job.listed not in set(inputs.labels.values()):
         some = ", ".join(sorted(set(inputs.labels.values()))[:10])
         raise ParameterError(f"no label is {job.listed!r}, to list it: there are {some}")
+    check_output_size(job, inputs.graph.n_nodes, len(set(inputs.labels.values())))
     if len(set(inputs.labels.values())) == 1:
         only = next(iter(inputs.labels.values()))
         if job.min_probability:
@@ -164,6 +165,18 @@ def label(job: Job, stages: Stages) -> Run:
         options=run.options | more,
         min_probability=job.min_probability,
     )
+
+
+def check_output_size(job: Job, n_nodes: int, n_classes: int = 0) -> None:
+    """Refuse what the format of the predictions cannot hold, before any label is found.
+
+    Raises
+    ------
+    FileError
+        More rows or columns than a sheet of Excel has.
+    """
+    if job.out is not None and job.listed is None:
+        check_size(job.out, n_nodes, n_classes if job.temperatures else 0)
 
 
 def read(job: Job, stages: Stages) -> Inputs:
@@ -219,7 +232,7 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
     except NotEnoughMemory as error:
         column = read.columns[:2][-1]  # a data set has no column of nodes
         raise NotEnoughMemory(f"{error}. Is {column!r} of {read.name} the label?") from None
-    return Run(
+    run = Run(
         classifier,
         inputs.graph,
         inputs.edges_read,
@@ -232,6 +245,9 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
         seconds=clock.seconds,
         converged=classifier.solution_.converged,
     )
+    if run.fallback:
+        _warn(run.fallback)
+    return run
 
 
 def calibrate(classifier: HeatClassifier) -> None:
@@ -268,7 +284,9 @@ def write_listed(run: Run, job: Job, out: str, progress: Progress) -> None:
         progress=progress,
     )
     if not job.out_is_page:
-        write_list(listed, out, force=job.force, spreadsheet_safe=job.spreadsheet_safe)
+        write_list(
+            listed, out, run.classifier, force=job.force, spreadsheet_safe=job.spreadsheet_safe
+        )
         return
     from isotherm.report.pages.listing import list_page
     from isotherm.report.tables import write_text

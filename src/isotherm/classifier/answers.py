@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.classifier.estimator import NO_HEAT, SEED, STATUS, UNSURE, check_is_fitted, slices
+from isotherm.classifier.estimator import (
+    NO_HEAT,
+    SEED,
+    STATUS,
+    UNSURE,
+    check_is_fitted,
+    rows_at_once,
+    slices,
+)
 from isotherm.classifier.export import RANKED, RankedRows
 from isotherm.classifier.trusted import Trusted
 from isotherm.decision import scores, winners
@@ -17,7 +25,7 @@ from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.rank import LEAK, TOL, Ranking, best_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -95,6 +103,10 @@ class Answering(Trusted):
 
     margins_: NDArray[np.float64]
     certified_: NDArray[np.bool_]
+
+    def _rows(self) -> Iterator[slice]:
+        """All nodes, some at a time."""
+        return slices(len(self._codes), rows_at_once(len(self.classes_)))
 
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.
 
@@ -185,7 +197,7 @@ class Answering(Trusted):
         ['left', 'left', None, 'right', 'right']
         """
         check_is_fitted(self)
-        codes = [self.answers(rows, min_probability).codes for rows in slices(len(self._codes))]
+        codes = [self.answers(rows, min_probability).codes for rows in self._rows()]
         return decode_labels(np.concatenate(codes), self.classes_)
 
     def coverage(self, min_probabilities: Sequence[float] = LEAST) -> list[Coverage]:
@@ -200,8 +212,7 @@ class Answering(Trusted):
         check_is_fitted(self)
         least = [check_probability(p) for p in min_probabilities]
         certainties = (
-            self.certainty(rows)[self._status[rows] != STATUS.index(SEED)]
-            for rows in slices(len(self._codes))
+            self.certainty(rows)[self._status[rows] != STATUS.index(SEED)] for rows in self._rows()
         )
         left = self.left_out_
         right = left.labels(self._decision) == left.codes
@@ -256,7 +267,7 @@ class Answering(Trusted):
         check_is_fitted(self)
         if len(self.classes_) == 1:
             return self._ranked_columns()
-        parts = [self.answers(rows) for rows in slices(len(self._codes))]
+        parts = [self.answers(rows) for rows in self._rows()]
         said = Answers(*map(np.concatenate, zip(*parts, strict=True)))
         return {
             "node": self.names_.tolist(),
@@ -301,7 +312,7 @@ class Answering(Trusted):
     def tally(self, min_probability: float = 0.0) -> Tally:
         """How many nodes there are of each kind; see `labels_at`."""
         check_is_fitted(self)
-        every = slices(len(self._codes))
+        every = self._rows()
         return Tally.sum(self.answers(rows, min_probability).tally() for rows in every)
 
     def certainty(self, rows: slice) -> NDArray[np.float64]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ROWS = 1 << 17  # worked on at once where all would take much room
+NUMBERS = 1 << 18  # in these rows, at the most
 UNREACHED = ("abstain", "zero")
 SEED, PREDICTED, TIE, NO_HEAT = "seed", "predicted", "tie", "unreached"  # values of status_
 UNSURE = "unsure"  # of a node whose label is not probable enough, where that is asked for
@@ -242,3 +243,8 @@ def check_is_fitted(estimator: DirichletEstimator) -> None:
 def slices(n: int, at_once: int = ROWS) -> Iterator[slice]:
     """All of n rows, some at a time."""
     return (slice(first, min(first + at_once, n)) for first in range(0, n, at_once))
+
+
+def rows_at_once(n_columns: int) -> int:
+    """How many rows of so many columns are worked on at once."""
+    return max(1, min(ROWS, NUMBERS // n_columns))

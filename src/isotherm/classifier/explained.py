@@ -9,7 +9,9 @@ import numpy as np
 from isotherm.classifier.estimator import check_is_fitted
 from isotherm.classifier.sampled import Sampled
 from isotherm.errors import LabelError
+from isotherm.labels import UNKNOWN
 from isotherm.solvers.method import check_count
+from isotherm.trust.abstain import check_probability
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.explain import Explanation, WeightedFlow, mixed_shares
 from isotherm.trust.leave_one_out import leave_one_out
@@ -30,7 +32,15 @@ class Explained(Sampled):
 
     _codes: NDArray[np.signedinteger]
 
-    def explain(self, node: Hashable, *, paths: int = 5, without_own: bool = False) -> Explanation:
+    def explain(
+        self,
+        node: Hashable,
+        *,
+        paths: int = 5,
+        heat: float | None = None,
+        without_own: bool = False,
+        probability: bool = False,
+    ) -> Explanation:
         """Which seeds a node's temperatures come from, exactly, and along which paths.
 
         Parameters
@@ -39,9 +49,14 @@ class Explained(Sampled):
             Its id.
         paths : int
             How many paths to find.
+        heat : float, optional
+            From 0 to 1: find more, up to 40 with a hundredth of the heat each, where these carry
+            less than this share of it, and say what is left to others.
         without_own : bool
             Of a seed: explain what it would have if it were free, as after `suspects`. `label` is
             then the one that it would get, `own_label` the one that is known of it.
+        probability : bool
+            Whether to say how probable the label is: seeds are left out for that, once.
 
         Raises
         ------
@@ -60,36 +75,90 @@ class Explained(Sampled):
         >>> alone = clf.explain("a", without_own=True)
         >>> alone.label, alone.own_label
         ('right', 'left')
+        >>> clf.explain("b", paths=1, heat=0.8).rest
+        Rest(share=0.0, n_paths=0, is_all=True)
         """
-        check_is_fitted(self)
-        check_count(paths, "paths", least=0)
-        (i,) = self._nodes.positions([node])
-        seeds, code, own_code = self.seeds_, self._codes[i], None
-        without = np.flatnonzero(seeds.nodes == i) if without_own else np.empty(0, dtype=np.intp)
-        if len(without):
-            if len(seeds.nodes) == 1:
-                raise LabelError(
-                    "there is no other seed: nothing explains the node without its own label"
-                )
-            code, (own_code,) = self._code_without(without), seeds.codes[without]
-            seeds = seeds.only(np.flatnonzero(seeds.nodes != i))
-        return self._explained(self._flows(without), int(i), seeds, (code, own_code), paths)
+        found = self.explain_each(
+            [node], paths=paths, heat=heat, without_own=without_own, probability=probability
+        )
+        return next(found)
 
-    def explain_each(self, nodes: Iterable[Hashable], *, paths: int = 5) -> Iterator[Explanation]:
+    def explain_each(
+        self,
+        nodes: Iterable[Hashable],
+        *,
+        paths: int = 5,
+        heat: float | None = None,
+        without_own: bool = False,
+        probability: bool = False,
+        skipped: list[str] | None = None,
+    ) -> Iterator[Explanation]:
         """The same for several nodes, one after the other; what they share is made ready once.
 
         Parameters
         ----------
         nodes : iterable of hashables
             Ids.
-        paths : int
+        paths, heat, without_own, probability
             See `explain`.
+        skipped : list, optional
+            Nodes that nothing explains are left out, and a sentence about each is added here.
+            Without it they are an error.
         """
         check_is_fitted(self)
         check_count(paths, "paths", least=0)
-        flows = self._flows(np.empty(0, dtype=np.intp))
-        for i in self._nodes.positions(list(nodes)).tolist():
-            yield self._explained(flows, i, self.seeds_, (self._codes[i], None), paths)
+        if heat is not None:
+            check_probability(heat, "heat")
+        positions = self._nodes.positions(list(nodes)).tolist()
+        none, seeds = np.empty(0, dtype=np.intp), self.seeds_
+        flows: list[WeightedFlow] | None = None
+        for i in positions:
+            without, scores = np.flatnonzero(seeds.nodes == i) if without_own else none, None
+            try:
+                if len(without):
+                    found, scores = self._explained_without(i, without, paths, heat)
+                else:
+                    flows = flows or self._flows(none)
+                    found = self._explained(flows, i, seeds, (self._codes[i], None), paths, heat)
+            except LabelError as error:
+                if skipped is None:
+                    raise
+                skipped.append(str(error))
+                continue
+            if probability:
+                found = found._replace(probability=self._probability(found.label, i, scores))
+            yield found
+
+    def _explained_without(
+        self, i: int, without: NDArray[np.intp], paths: int, heat: float | None
+    ) -> tuple[Explanation, NDArray[np.float64] | None]:
+        """Of a seed, as if it were free; and its scores then."""
+        seeds = self.seeds_
+        if len(seeds.nodes) == 1:
+            raise LabelError(
+                "there is no other seed: nothing explains the node without its own label"
+            )
+        S = self._scores_without(without)
+        code = UNKNOWN if S is None else int(np.nan_to_num(S[0], nan=-np.inf).argmax())
+        codes = code, int(seeds.codes[without][0])
+        others = seeds.only(np.flatnonzero(seeds.nodes != i))
+        return self._explained(self._flows(without), i, others, codes, paths, heat), S
+
+    def _probability(
+        self, label: object, i: int, scores: NDArray[np.float64] | None
+    ) -> float | None:
+        """Of a label, at the node at position i or by scores that it would have."""
+        if len(self.classes_) == 1 or label is None:
+            return None
+        if scores is None:
+            P = self.some_probabilities(slice(i, i + 1))
+        else:
+            P = self.calibration_(scores)
+        return float(P[0, self.classes_.tolist().index(label)])
+
+    def some_probabilities(self, rows: slice) -> NDArray[np.float64]:
+        """Of some nodes: the probabilities of the classes; see `predict_proba`."""
+        raise NotImplementedError
 
     def _explained(
         self,
@@ -98,6 +167,7 @@ class Explained(Sampled):
         seeds: Seeds,
         codes: tuple[int, int | None],
         paths: int,
+        heat: float | None,
     ) -> Explanation:
         """Of the node at position i: its label, and its own if that was left out."""
         names = self._nodes.ids
@@ -105,7 +175,7 @@ class Explained(Sampled):
         if flows[0].session.problem.is_unreached[i]:
             raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
         label, own_label = (None if k is None else self.classes_[[k]].tolist()[0] for k in codes)
-        found = mixed_shares(flows, i, paths, tol=SHARES_TOL)
+        found = mixed_shares(flows, i, paths, heat, tol=SHARES_TOL)
         shares = found.shares
         order = np.argsort(-shares, kind="stable")
         order = order[shares[order] > 0]
@@ -118,6 +188,7 @@ class Explained(Sampled):
             [(tuple(names[list(path.nodes)].tolist()), path.share) for path in found.paths],
             found.error_bound,
             own_label,
+            rest=found.rest,
         )
 
     def _flows(self, without: NDArray[np.intp]) -> list[WeightedFlow]:
@@ -128,9 +199,10 @@ class Explained(Sampled):
         other = session.prepare(self.problem_.without(without))
         return [WeightedFlow(1.0, other, solve_best_effort(other))]
 
-    def _code_without(self, place: NDArray[np.intp]) -> int:
-        """The class that a seed would get if it were free."""
-        return int(self._freed(place).labels(self._decision)[0])
+    def _scores_without(self, place: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Of a seed, by its place, if it were free: scores of shape (1, K); None without heat."""
+        left = self._freed(place)
+        return left.scores(self._decision) if left.reached[0] else None
 
     def _freed(self, some: NDArray[np.intp] | None) -> LeftOut:
         """Some seeds left out one at a time, by their places; by default all."""

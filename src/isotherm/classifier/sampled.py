@@ -13,6 +13,7 @@ from isotherm.classifier.estimator import (
     STATUS,
     DirichletEstimator,
     check_is_fitted,
+    rows_at_once,
     slices,
 )
 from isotherm.decision import scores
@@ -106,7 +107,7 @@ class Sampled(DirichletEstimator):
         """The spread of the scores of predicted nodes."""
         predicted = self._status == STATUS.index(PREDICTED)
         total, count = 0.0, 0
-        for rows in slices(len(predicted)):
+        for rows in slices(len(predicted), rows_at_once(len(self.classes_))):
             S = self.some_scores(rows)[predicted[rows]]
             total += float(((S - S.mean(axis=1, keepdims=True)) ** 2).sum())
             count += S.size

@@ -16,7 +16,6 @@ from isotherm.classifier.estimator import (
     slices,
 )
 from isotherm.classifier.trusted import drawn_seeds
-from isotherm.labels import UNKNOWN
 from isotherm.stacking.combination import Combination, Softmax, lead
 from isotherm.stacking.embedding import embed, fits
 from isotherm.stacking.flows import FURTHER, PAPER, Flow, damped
@@ -264,9 +263,9 @@ class StackedHeatClassifier(HeatClassifier):
                 found.append(WeightedFlow(weight, session.prepare(flow.problem), flow.solution))
         return found
 
-    def _code_without(self, place: NDArray[np.intp]) -> int:
+    def _scores_without(self, place: NDArray[np.intp]) -> NDArray[np.float64] | None:
         if self.stack_ is None:
-            return super()._code_without(place)
+            return super()._scores_without(place)
         chosen, views = Plan(place, np.zeros(1, dtype=np.intp), 0), self.stack_.views
         abstain = self.unreached == "abstain"
         left = []
@@ -277,7 +276,7 @@ class StackedHeatClassifier(HeatClassifier):
                 )
         X, *_ = views.left_out(left, chosen)
         Z = self.stack_.stack.logits(X) - self.stack_.softmax.shift
-        return int(Z[0].argmax()) if left[0].reached[0] else UNKNOWN
+        return Z if left[0].reached[0] else None
 
     def compare_decisions(self) -> list[Decided]:
         """What each decision makes of the paper's flow, beside the model."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.classifier.estimator import check_is_fitted, slices
+from isotherm.classifier.estimator import check_is_fitted, rows_at_once, slices
 from isotherm.classifier.explained import Explained
 from isotherm.graph.lots import draw_lots
 from isotherm.labels import decode_labels
@@ -170,7 +170,7 @@ class Trusted(Explained):
         is_known[self.seeds_.nodes] = True
         rough = self._rough_calibration()
         doubts = Doubts(np.empty(n), np.empty(n))
-        for rows in slices(n):
+        for rows in slices(n, rows_at_once(len(self.classes_))):
             some = Doubts.of(rough(self.some_scores(rows)), is_known[rows])
             doubts.doubt[rows], doubts.variance[rows] = some
         found = suggest(

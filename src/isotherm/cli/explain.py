@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,19 +15,35 @@ from isotherm.cli.console import Console
 from isotherm.cli.jobs import end, fitted, make_job
 from isotherm.cli.messages import MessageOptions
 from isotherm.cli.reading_options import ReadingOptions
-from isotherm.files import written
+from isotherm.errors import FileError, LabelError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.cli.progress import Stages
+    from isotherm.report.explanation_files import Explanations
     from isotherm.trust.explain import Explanation
+
+HEAT = 0.8  # that the paths account for at the least
+MOST_BYTES = 1 << 26  # of a file of nodes
 
 
 @command
 def explain(
     edges: o.Edges,
     labels: o.Labels,
-    explained: Annotated[str, typer.Argument(metavar="NODE", help="The node to explain.")],
+    explained: Annotated[
+        list[str] | None, typer.Argument(metavar="[NODE]...", help="The nodes to explain.")
+    ] = None,
     *,
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="More nodes: one a line, or the column 'node' of CSV or TSV, such as a list has.",
+        ),
+    ] = None,
     most: o.Most = 10,
     without_own: Annotated[
         bool,
@@ -35,36 +52,87 @@ def explain(
             help="Of a node whose label is known: the label that the others give it, and why.",
         ),
     ] = False,
-    draw: o.Drawing = None,
+    out: o.ExplanationFile = None,
     force: o.Force = False,
     model: o.ModelOptions,
     solver: o.SolverOptions,
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Say why a node has its label: which seeds its heat comes from, and along which paths."""
-    from isotherm.report.explanation_lines import explanation_lines
+    """Say why nodes have their labels: which seeds their heat comes from, and along which paths.
+
+    For example: isotherm explain edges.csv labels.csv ann bob -o why.html
+    """
+    from isotherm.report.explanation_files import check_explanation_file, write_explanations
 
     job = replace(make_job(edges, labels, reading, model, solver), force=force)
-    job.check(draw)
+    job.check(out)
+    names = list(dict.fromkeys([*(explained or ()), *(_names_in(nodes) if nodes else ())]))
+    if not names:
+        raise ParameterError("name the nodes to explain, or a file of them with --nodes")
+    if out is not None:
+        check_explanation_file(out, len(names))
     run = fitted(job, messages)
-    classifier, console = run.classifier, Console()
-    why = classifier.explain(explained, paths=most, without_own=without_own)
-    lines = explanation_lines(why, most, console.width, classifier.decision_)
-    if draw is not None:
-        _draw(draw, why, classifier, most, force=force)
-        lines += ["", f"wrote {draw}"]
+    with messages.stages() as stages:
+        found = _explained(run.classifier, names, most, stages, without_own=without_own)
+    console = Console()
+    lines = found.lines(console.width)
+    if out is not None:
+        write_explanations(out, found, force=force)
+        lines += ["", f"wrote {out}"]
     console.print("\n".join(lines), soft_wrap=True)
     end(converged=run.converged)
 
 
-def _draw(
-    path: str, why: Explanation, classifier: HeatClassifier, most: int, *, force: bool
-) -> None:
-    """Write the page of an explanation."""
-    from isotherm.report.pages.explanation import Classes, explanation_page
-    from isotherm.report.tables import write_text
+def _explained(
+    classifier: HeatClassifier,
+    names: Sequence[str],
+    most: int,
+    stages: Stages,
+    *,
+    without_own: bool,
+) -> Explanations:
+    """Explain all nodes; of several, those that nothing explains are told of."""
+    from isotherm.report.explanation_files import Explanations
+    from isotherm.report.pages.explanation import Classes
 
-    page = explanation_page(why, Classes.of(classifier), most=most)
-    with written(path):
-        write_text(Path(path), page, force=force)
+    whys: list[Explanation] = []
+    unexplained: list[str] = []
+    with stages.stage("explaining nodes") as show:
+        found = classifier.explain_each(
+            names,
+            paths=most,
+            heat=HEAT,
+            without_own=without_own,
+            probability=True,
+            skipped=unexplained,
+        )
+        for why in found:
+            whys.append(why)
+            show(len(whys) + len(unexplained), len(names))
+    if not whys:
+        raise LabelError("; ".join(unexplained))
+    return Explanations(whys, Classes.of(classifier), unexplained, most)
+
+
+def _names_in(path: str) -> list[str]:
+    """Nodes of a file: one a line, or a column of that name."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise FileError(f"{path} is too large to be a list of nodes")
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not text: name the nodes one a line, or as CSV") from None
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
+    for delimiter in (",", "\t", ";"):
+        rows = csv.reader(lines, delimiter=delimiter)
+        heads = [head.strip().lower() for head in next(rows, [])]
+        if "node" in heads:
+            place = heads.index("node")
+            return [row[place] for row in rows if len(row) > place and row[place]]
+    return [line.strip() for line in lines if line.strip()]

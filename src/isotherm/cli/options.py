@@ -77,8 +77,16 @@ Out = Annotated[
     ),
 ]
 Report = Annotated[str | None, _output(metavar="FILE", help="Web page about the run, one file.")]
-Drawing = Annotated[
-    str | None, _output(metavar="FILE", help="Draw it, too: a page for the browser.")
+ExplanationFile = Annotated[
+    str | None,
+    _output(
+        "--out",
+        "-o",
+        "--draw",
+        metavar="FILE",
+        help="Write it, too: by its ending a page (.html), text (.txt) or drawings (.svg, .png, "
+        ".pdf).",
+    ),
 ]
 Force = Annotated[
     bool, _output("--force", help="Replace files that are there; write into pipes and devices.")
@@ -239,29 +247,40 @@ class FileOptions:
 class TableOptions:
     """Where the rows that are listed go, besides the terminal."""
 
-    csv: Annotated[str | None, _output(metavar="FILE", help="CSV file for all rows, too.")] = None
+    out: Annotated[
+        str | None,
+        _output(
+            "--out",
+            "-o",
+            "--csv",
+            metavar="FILE",
+            help=f"File for all rows, by its ending {output_formats(graphs=False)}.",
+        ),
+    ] = None
     spreadsheet_safe: SpreadsheetSafe = False
     force: Force = False
 
     def check(self, job: Job) -> None:
         """Find what can be wrong with the file, before any work is done."""
-        replace(job, force=self.force).check(self.csv)
-        if self.csv is not None and Path(self.csv.lower()).suffix not in ("", ".csv"):
-            raise ParameterError(f"--csv writes CSV: name a file that ends in .csv, not {self.csv}")
+        from isotherm.write import output_of
+
+        replace(job, force=self.force).check(self.out)
+        if self.out is not None:
+            output = output_of(self.out, graphs=False)
+            if self.spreadsheet_safe and not output.has_formulas:
+                raise ParameterError(f"--spreadsheet-safe is for CSV and TSV, not {output.name}")
 
     def write(self, rows: Sequence[dict[str, object]], columns: tuple[str, ...]) -> None:
         """Write the file, if one is asked for, and say so."""
-        if self.csv is None:
+        if self.out is None:
             return
-        from isotherm.files import written
-        from isotherm.report.tables import write_csv
+        from isotherm.write import write_records
 
-        with written(self.csv):
-            write_csv(
-                Path(self.csv),
-                rows,
-                columns,
-                force=self.force,
-                spreadsheet_safe=self.spreadsheet_safe,
-            )
-        Console().print(f"wrote {self.csv}", soft_wrap=True)
+        write_records(
+            rows,
+            columns,
+            self.out,
+            force=self.force,
+            spreadsheet_safe=self.spreadsheet_safe,
+        )
+        Console().print(f"wrote {self.out}", soft_wrap=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from isotherm.compiled import core
+from isotherm.compiled import MOST_NODES, core
 from isotherm.engines.native import NativeEngine
 from isotherm.engines.scipy import ScipyEngine
 from isotherm.errors import DeviceError, IsothermWarning, ParameterError
@@ -70,3 +70,30 @@ def _on_a_gpu() -> Engine | None:
             stacklevel=4,
         )
         return None
+
+
+def engine_for(engine: str, n_nodes: int) -> str:
+    """The name of the engine that ``"auto"`` takes for a graph of so many nodes."""
+    if engine != "auto":
+        return engine
+    return "native" if core is not None and n_nodes <= MOST_NODES else "scipy"
+
+
+def fallback_reason(engine: object, used: str, graph: Graph) -> str:
+    """Why ``"auto"`` took the SciPy engine, which is slower and holds more; empty if it did not.
+
+    Parameters
+    ----------
+    engine : object
+        That was asked for.
+    used : str
+        The name of the one that was used.
+    graph : Graph
+    """
+    if engine != "auto" or used != ScipyEngine.name:
+        return ""
+    if not ENGINES.get(NativeEngine.name):
+        why = "isotherm was installed without a C++ compiler, so that its core is not there"
+    else:
+        why = f"the core cannot number {graph.n_nodes:,} nodes"
+    return f"the SciPy engine was used, which is slower and takes more memory: {why}"

@@ -76,6 +76,18 @@ class Rows:
         before = np.cumsum(counts) - counts
         return np.arange(counts.sum()) + np.repeat(first - before, counts), counts
 
+    def among(self, nodes: NDArray[np.intp]) -> Rows:
+        """The entries between some nodes, all different, numbered in their order."""
+        place = np.full(self.n_nodes, -1, dtype=np.int32)
+        place[nodes] = np.arange(len(nodes))
+        entries, counts = self.entries(nodes)
+        row, ends = np.repeat(np.arange(len(nodes)), counts), place[self.ends[entries]]
+        order = np.lexsort((ends, row))
+        order = order[ends[order] >= 0]
+        start = np.searchsorted(row[order], np.arange(len(nodes) + 1))
+        weights = None if self.weights is None else self.weights[entries][order]
+        return Rows(start.astype(np.int64), ends[order], weights)
+
     def products(self, nodes: Iterable[int], X: NDArray[np.generic]) -> NDArray[np.float64]:
         """Some rows of ``A X``, in float64; X has shape (n, k), or fewer rows: the others are 0."""
         found = []

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from isotherm.read.options import TextOptions
     from isotherm.read.report import ReadReport
     from isotherm.read.table import Columns, LabelRows, Table
+    from isotherm.writers.graphs import Edges
 
     # A source is a `Source` or, of what is read from several files, a `PartedSource`.
     Recogniser = Callable[[bytes, str], bool]  # the first bytes, and the ending of the name
     TableOpener = Callable[[Any, TextOptions, Sequence[str | None]], Table]
     GraphReader = Callable[[Any, ReadReport], Graph]
     LabelReader = Callable[[Any, Columns, ReadReport], LabelRows]
-    TableWriter = Callable[[IO[bytes], Iterable[pa.RecordBatch]], None]
+    TableWriter = Callable[[IO[bytes], Iterable[pa.RecordBatch]], str | None]
+    GraphWriter = Callable[[IO[bytes], Iterable[pa.RecordBatch], Edges], str | None]
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,12 @@ class Output:
     name : str
     endings : tuple of str
         Of file names that ask for it.
-    write : callable
-        Writes batches of rows to a binary file.
+    write : callable or None
+        Writes batches of rows to a binary file; returns what the file cannot hold, in words.
+    write_graph : callable or None
+        In its place: writes nodes, as batches of rows, and edges.
+    check_size : callable or None
+        Refuses more rows and columns than it can hold.
     is_text : bool
         Whether it may be packed by gzip.
     has_formulas : bool
@@ -52,7 +58,9 @@ class Output:
 
     name: str
     endings: tuple[str, ...]
-    write: TableWriter
+    write: TableWriter | None = None
+    write_graph: GraphWriter | None = None
+    check_size: Callable[[int, int], None] | None = None
     is_text: bool = True
     has_formulas: bool = False
 
@@ -133,15 +141,25 @@ def recognise(head: bytes, ending: str, name: str) -> Format:
     return found
 
 
-def output_for(ending: str, name: str, *, packed: bool = False) -> Output:
+def output_for(ending: str, name: str, *, packed: bool = False, graphs: bool = True) -> Output:
     """The format of a file to be written, by the ending of its name.
+
+    Parameters
+    ----------
+    ending : str
+    name : str
+        Of the file, for the message.
+    packed : bool
+        Whether it is packed by gzip.
+    graphs : bool
+        Whether a graph may be written, or tables only.
 
     Raises
     ------
     ParameterError
         If the ending stands for none, or for one that is not packed.
     """
-    outputs = [output for entry in FORMATS for output in entry.outputs]
+    outputs = _outputs(graphs=graphs)
     for output in outputs:
         if ending in output.endings and (output.is_text or not packed):
             return output
@@ -171,16 +189,21 @@ def label_formats() -> str:
     return in_words([name for entry in FORMATS if entry.has_labels for name in entry.names])
 
 
-def output_formats() -> str:
-    """The formats that predictions are written in, with the ending of each, in words.
+def output_formats(*, graphs: bool = True) -> str:
+    """The formats that are written, those of graphs too or tables only, with their endings.
 
     Examples
     --------
-    >>> output_formats()
-    'CSV (.csv), TSV (.tsv), Parquet (.parquet) or JSON lines (.jsonl)'
+    >>> output_formats(graphs=False)
+    'CSV (.csv), TSV (.tsv), Parquet (.parquet), Excel (.xlsx), JSON (.json) or JSON lines (.jsonl)'
     """
-    outputs = [output for entry in FORMATS for output in entry.outputs]
+    outputs = _outputs(graphs=graphs)
     return in_words([f"{output.name} ({output.endings[0]})" for output in outputs])
+
+
+def _outputs(*, graphs: bool) -> list[Output]:
+    outputs = [output for entry in FORMATS for output in entry.outputs]
+    return [output for output in outputs if graphs or output.write is not None]
 
 
 def in_words(names: Sequence[str]) -> str:
@@ -232,11 +255,21 @@ _PICKLE = (
     "Graph.from_igraph, or write it as GraphML or a list of edges"
 )
 _HDF5 = "an HDF5 file, which isotherm does not read; try Parquet or CSV"
-_WRITERS = "table_writers"
-_CSV = Output("CSV", (".csv",), Later(_WRITERS, "write_csv"), has_formulas=True)
-_TSV = Output("TSV", (".tsv",), Later(_WRITERS, "write_tsv"), has_formulas=True)
-_LINES = Output("JSON lines", (".jsonl", ".ndjson"), Later(_WRITERS, "write_json_lines"))
-_PARQUET = Output("Parquet", (".parquet", ".pq"), Later(_WRITERS, "write_parquet"), is_text=False)
+_TABLES, _GRAPHS, _WORKBOOK = "writers.tables", "writers.graphs", "writers.workbook"
+_CSV = Output("CSV", (".csv",), Later(_TABLES, "write_csv"), has_formulas=True)
+_TSV = Output("TSV", (".tsv",), Later(_TABLES, "write_tsv"), has_formulas=True)
+_JSON = Output("JSON", (".json",), Later(_TABLES, "write_json"))
+_LINES = Output("JSON lines", (".jsonl", ".ndjson"), Later(_TABLES, "write_json_lines"))
+_PARQUET = Output("Parquet", (".parquet", ".pq"), Later(_TABLES, "write_parquet"), is_text=False)
+_EXCEL = Output(
+    "Excel",
+    (".xlsx",),
+    Later(_WORKBOOK, "write_workbook"),
+    check_size=Later(_WORKBOOK, "check_size"),
+    is_text=False,
+)
+_GEXF_FILE = Output("GEXF", (".gexf",), write_graph=Later(_GRAPHS, "write_gexf"))
+_GRAPHML_FILE = Output("GraphML", (".graphml",), write_graph=Later(_GRAPHS, "write_graphml"))
 
 # In the order of the help. The last that recognises a file has it: text, the first, takes the rest.
 # fmt: off
@@ -257,11 +290,12 @@ FORMATS = [
            read_labels=Later("read.npz", "read_labels")),
     Format("GraphML", matches(rb"<"),
            read_graph=Later("read.graph_files.graphml", "read_graph"),
-           read_labels=Later("read.graph_files.graphml", "read_labels")),
+           read_labels=Later("read.graph_files.graphml", "read_labels"),
+           outputs=(_GRAPHML_FILE,)),
     Format("web page", matches(rb"<!doctype html|<html|<table"), refused=_WEB_PAGE),
     Format("GEXF", matches(_GEXF),
            read_graph=Later("read.graph_files.gexf", "read_graph"),
-           read_labels=Later("read.graph_files.gexf", "read_labels")),
+           read_labels=Later("read.graph_files.gexf", "read_labels"), outputs=(_GEXF_FILE,)),
     Format("GML", matches(_GML),
            read_graph=Later("read.graph_files.gml", "read_graph"),
            read_labels=Later("read.graph_files.gml", "read_labels")),
@@ -271,11 +305,12 @@ FORMATS = [
            Later("read.networkx_edges", "open_edges"), listed_as=()),
     Format("SQLite", begins(b"SQLite format 3\0"), Later("read.sqlite_table", "open_sqlite"),
            has_tables=True),
-    Format("Excel", is_workbook, Later("read.excel_table", "open_excel"), has_tables=True),
+    Format("Excel", is_workbook, Later("read.excel_table", "open_excel"),
+           outputs=(_EXCEL,), has_tables=True),
     Format("OpenDocument", is_open_document, refused=_OPEN_DOCUMENT),
     Format("old or encrypted Office file", begins(b"\xd0\xcf\x11\xe0"), refused=_OFFICE),
     Format("JSON", matches(rb"[{\[]"), Later("read.json_table", "open_json"),
-           read_labels=Later("read.json_labels", "read_labels"), outputs=(_LINES,)),
+           read_labels=Later("read.json_labels", "read_labels"), outputs=(_JSON, _LINES)),
     Format("JSON graph", _is_node_link,
            read_graph=Later("read.graph_files.node_link", "read_graph"),
            read_labels=Later("read.graph_files.node_link", "read_labels"), listed_as=()),

@@ -5,15 +5,55 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isotherm.printable import one_line
-from isotherm.report.words import counted
+from isotherm.report.words import counted, percent
 
 if TYPE_CHECKING:
     from isotherm.trust.explain import Explanation
 
 
+NOTHING = 5e-4  # a share not worth a word
+
+
+def rest_words(why: Explanation) -> str:
+    """What takes other paths than those listed; nothing where that is not known, or next to none.
+
+    Examples
+    --------
+    >>> from isotherm.trust.explain import Explanation, Rest
+    >>> why = Explanation("b", "x", {"x": 1.0}, [], [(("b", "a"), 0.88)], 0.0)
+    >>> rest_words(why._replace(rest=Rest(0.12, 7, True)))
+    'the rest, 12.0 %, comes over 7 further paths'
+    >>> rest_words(why._replace(rest=Rest(0.12, 40, False)))
+    'the rest, 12.0 %, comes over 40 or more further paths, each with 88.0 % or less'
+    """
+    if why.rest is None or why.rest.share <= NOTHING:
+        return ""
+    paths = counted(why.rest.n_paths, "further path") if why.rest.n_paths else "further paths"
+    words = f"the rest, {percent(why.rest.share)}, comes over "
+    if why.rest.is_all:
+        return words + paths
+    most = percent(why.paths[-1][1]) + " or less" if why.paths else ""
+    each = f", each with {most}".replace("<0.1 % or less", "less than 0.1 %") if most else ""
+    if why.rest.n_paths:
+        paths = f"{why.rest.n_paths:,} or more further paths"
+    return words + paths + each
+
+
+def heading(why: Explanation) -> str:
+    """The node, its label and how probable that is, in one line.
+
+    Examples
+    --------
+    >>> from isotherm.trust.explain import Explanation
+    >>> heading(Explanation("b", "x", {}, [], [], 0.0, probability=0.93))
+    'b: x, probability 0.93'
+    """
+    return one_line(_explained(why) + _probably(why))
+
+
 def explanation_lines(why: Explanation, most: int, width: int, decision: str) -> list[str]:
     """Where the temperatures of a node come from."""
-    lines = [one_line(_explained(why)), "", "share of each class"]
+    lines = [heading(why), "", "share of each class"]
     ranked = sorted(why.classes.items(), key=lambda item: -item[1])
     first, lost = ranked[0][0], 1 - sum(why.classes.values())
     remarks = []
@@ -43,6 +83,7 @@ def explanation_lines(why: Explanation, most: int, width: int, decision: str) ->
         lines += [
             one_line(f"  {share:.3f}  {' → '.join(map(str, path))}") for path, share in why.paths
         ]
+        lines += [f"  {words}" for words in [rest_words(why)] if words]
     return lines
 
 
@@ -53,3 +94,7 @@ def _explained(why: Explanation) -> str:
     if why.own_label == why.label:
         return f"{why.node}: {why.label}, with and without its own label"
     return f"{why.node}: {why.label} without its own label, which is {why.own_label}"
+
+
+def _probably(why: Explanation) -> str:
+    return "" if why.probability is None else f", probability {why.probability:.2f}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from isotherm.colours import COLOURS, colour_numbers
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-N_COLOURS = 12  # `templates/style.css` has them, for light and dark
+N_COLOURS = len(COLOURS)  # `templates/style.css` has them, for light and dark
 
 
 def colour(number: int) -> str:
@@ -42,8 +44,7 @@ class Palette:
     """
 
     def __init__(self, classes: Sequence[Hashable], n_seeds: Sequence[int]) -> None:
-        largest = sorted(range(len(classes)), key=lambda k: (-n_seeds[k], k))[:N_COLOURS]
-        self._numbers = {classes[k]: number for number, k in enumerate(sorted(largest))}
+        self._numbers = colour_numbers(classes, n_seeds)
 
     def number(self, label: Hashable) -> int:
         """The number of a class's colour, −1 without one."""

@@ -34,6 +34,7 @@ def run_summary(run: Run) -> dict[str, Any]:
         "solved": {
             "solver": solution.solver,
             "engine": solution.engine,
+            "why_not_native": run.fallback or None,
             "steps": solution.n_iter,
             "proven_error": _number(solution.certificate.bound),
             "converged": run.converged,

@@ -193,6 +193,7 @@ def estimate_lines(estimate: Estimate) -> list[str]:
         ("edges", f"{about}{_rough(estimate.edges, exact=estimate.exact)}"),
         ("labels", f"{estimate.labels:,}" if estimate.labels else "none given"),
         ("classes", f"{estimate.classes:,}"),
+        ("engine", estimate.engine),
         ("memory", f"about {size_text(estimate.memory)}"),
         ("time", f"about {_duration(estimate.seconds)}, more on a graph hard to solve"),
     ]

@@ -14,8 +14,6 @@ taken apart into paths.
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +21,7 @@ import numpy as np
 
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.best_effort import solve_best_effort
+from isotherm.trust.heat_paths import Path, PathSearch, Rest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from isotherm.engines.engine import Session
     from isotherm.solvers import Solution
 
-MOST_SEARCHED = 200_000  # nodes looked at for a path
 FARTHEST = 1e-6  # shares that may be farther off are solved for one by one
 MOST_SEEDS = 500  # if there are no more than these
 
@@ -56,6 +54,11 @@ class Explanation(NamedTuple):
         No share is farther off than this; proven.
     own_label : object
         The label that is known of a seed explained without it; else None.
+    probability : float or None
+        Of the label, where it was asked for: as `predict_proba` has it, 1 of a seed; None where
+        one class is known.
+    rest : Rest or None
+        What takes other paths, where a share of the heat to account for was asked for.
     """
 
     node: Hashable
@@ -65,13 +68,8 @@ class Explanation(NamedTuple):
     paths: list[tuple[tuple[Hashable, ...], float]]
     error_bound: float
     own_label: Any = None
-
-
-class Path(NamedTuple):
-    """A way from a node to a seed, and the share of all heat that takes it."""
-
-    nodes: tuple[int, ...]
-    share: float
+    probability: float | None = None
+    rest: Rest | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,57 +96,19 @@ class Shares:
     _rate: float
     _problem: DirichletProblem
 
-    def paths(self, most: int = 5) -> list[Path]:
-        """Paths to seeds that carry the most heat, the greatest first, no heat counted twice."""
-        taken: dict[tuple[int, int], float] = {}
-        is_seed = np.zeros(self._problem.graph.n_nodes, dtype=bool)
-        is_seed[self._problem.boundary] = True
-        found: list[Path] = []
-        for _ in range(most if self._rate > 0 else 0):
-            path = self._widest(taken, is_seed)
-            if path is None:
-                break
-            found.append(path)
-            ways = list(itertools.pairwise(path.nodes))
-            if not is_seed[path.nodes[-1]]:
-                ways.append((path.nodes[-1], _tie_of(path.nodes[-1])))
-            for way in ways:
-                taken[way] = taken.get(way, 0.0) + path.share
-        return found
+    def paths(self, most: int = 5, heat: float | None = None) -> tuple[list[Path], Rest | None]:
+        """Paths to seeds that carry the most heat, the greatest first, no heat counted twice.
 
-    def _widest(
-        self, taken: dict[tuple[int, int], float], is_seed: NDArray[np.floating]
-    ) -> Path | None:
-        """The path to a seed whose narrowest edge carries the most heat, of what is left."""
-        rows, u, ties = self._problem.graph.rows, self._potential, self._problem.tie_weights
-        waiting = [(-np.inf, self.node)]
-        best = {self.node: np.inf}
-        before: dict[int, int] = {}
-        done: set[int] = set()
-        while waiting and len(done) < MOST_SEARCHED:
-            width, i = heapq.heappop(waiting)
-            if i in done:
-                continue
-            done.add(i)
-            if i < 0 or is_seed[i]:
-                nodes = [i]
-                while nodes[-1] != self.node:
-                    nodes.append(before[nodes[-1]])
-                return Path(tuple(j for j in reversed(nodes) if j >= 0), float(-width))
-            entries = slice(rows.start[i], rows.start[i + 1])
-            ends = rows.ends[entries]
-            weights = 1.0 if rows.weights is None else rows.weights[entries]
-            flows = weights * (u[i] - u[ends]) / self._rate
-            ways = list(zip(ends.tolist(), flows.tolist(), strict=True))
-            if ties[i] and i != self.node:
-                ways.append((_tie_of(i), float(ties[i] * u[i] / self._rate)))
-            for j, flow in ways:
-                left = min(-width, flow - taken.get((i, j), 0.0))
-                if left > best.get(j, 1e-12):
-                    best[j] = left
-                    before[j] = i
-                    heapq.heappush(waiting, (-left, j))
-        return None
+        Parameters
+        ----------
+        most : int
+            How many.
+        heat : float, optional
+            More of them, up to `MOST_PATHS` that carry a hundredth each, if these carry less than
+            this share of the heat; and what is left to others.
+        """
+        search = PathSearch(self.node, self._potential, self._rate, self._problem)
+        return search.listed(most, heat, float(self.shares.sum()))
 
 
 class WeightedFlow(NamedTuple):
@@ -179,15 +139,18 @@ class MixedShares(NamedTuple):
         Of the flow that counts most.
     error_bound : float
         No share is farther off than this; proven.
+    rest : Rest or None
+        What takes other paths.
     """
 
     shares: NDArray[np.float64]
     paths: list[Path]
     error_bound: float
+    rest: Rest | None = None
 
 
 def mixed_shares(
-    flows: Sequence[WeightedFlow], node: int, paths: int, *, tol: float
+    flows: Sequence[WeightedFlow], node: int, paths: int, heat: float | None = None, *, tol: float
 ) -> MixedShares:
     """The shares of all seeds in a node that heat reaches, and paths to them.
 
@@ -199,6 +162,8 @@ def mixed_shares(
         Its position.
     paths : int
         How many.
+    heat : float, optional
+        The share of the heat that they account for; see `Shares.paths`.
     tol : float
         Of the solves.
     """
@@ -207,16 +172,13 @@ def mixed_shares(
         return MixedShares((problem.seeds == node).astype(np.float64), [], 0.0)
     found = [shares_of(session, solution, node, tol=tol) for _, session, solution in flows]
     weights = np.array([flow.weight for flow in flows])
+    main, rest = found[int(weights.argmax())].paths(paths, heat)
     return MixedShares(
         weights @ np.array([one.shares for one in found]),
-        found[int(weights.argmax())].paths(paths),
+        main,
         float(weights @ [one.error_bound for one in found]),
+        rest,
     )
-
-
-def _tie_of(node: int) -> int:
-    """What stands for the end of a node's tie in a search for paths."""
-    return -1 - node
 
 
 def shares_of(session: Session, solution: Solution, node: int, *, tol: float = 1e-9) -> Shares:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
 
 COLUMNS = 256  # seeds solved for at once, on a graph that is not large
-ROOM = 1 << 24  # temperatures that there is room for
+ROOM = 1 << 21  # temperatures that there is room for
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,12 +277,22 @@ def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
     return np.asarray(np.bincount(part)[part] == 1)
 
 
+def columns_at_once(n_nodes: int) -> int:
+    """How many seeds are solved for at once.
+
+    Examples
+    --------
+    >>> columns_at_once(100), columns_at_once(20_000), columns_at_once(1_000_000)
+    (256, 96, 16)
+    """
+    return min(COLUMNS, max(16, ROOM // max(n_nodes, 1) // 16 * 16))
+
+
 def _responses(
     session: Session, places: NDArray[np.intp], tol: float
 ) -> Iterator[tuple[slice, Solution]]:
     """The solutions when one seed alone is hot, some seeds at a time."""
-    n_nodes, n_seeds = session.problem.graph.n_nodes, session.problem.n_seeds
-    at_once = min(COLUMNS, max(16, ROOM // n_nodes // 16 * 16))
+    n_seeds, at_once = session.problem.n_seeds, columns_at_once(session.problem.graph.n_nodes)
     for first in range(0, len(places), at_once):
         part = slice(first, min(first + at_once, len(places)))
         values = np.equal.outer(np.arange(n_seeds), places[part]).astype(np.float64)

@@ -177,7 +177,7 @@ def _record(run: Run) -> Section:
     solution = run.classifier.solution_
     solved = [
         ("solver", solution.solver),
-        ("engine", solution.engine),
+        ("engine", "; ".join(filter(None, (solution.engine, run.fallback)))),
         ("steps", f"{solution.n_iter:,}"),
         ("residual, relative to degrees", f"{solution.residual:.1e}"),
         ("proven error bound", f"{solution.certificate.bound:.1e}"),

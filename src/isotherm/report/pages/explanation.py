@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.report.explanation_lines import NOTHING, rest_words
 from isotherm.report.pages.heat_flow import heat_flow
 from isotherm.report.palette import N_COLOURS, Palette, colour
-from isotherm.report.parts import Figure, Group, Section
+from isotherm.report.parts import Figure, Group, Heading, Notice, Paragraph, Section
 from isotherm.report.tables import Bars, Cell, Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.report.parts import Part
     from isotherm.trust.explain import Explanation
 
 MOST_IN_WORDS = 4  # classes that the sentence names
 MOST_BARS = N_COLOURS
 LONGEST_NAME = 30
-NOTHING = 5e-4  # a share not worth a word
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,48 @@ def explanation_page(why: Explanation, classes: Classes, *, most: int = 10) -> s
     return page(title, _sentence(why, classes.decision), sections)
 
 
+def explanations_page(
+    whys: Sequence[Explanation],
+    classes: Classes,
+    *,
+    unexplained: Sequence[str] = (),
+    most: int = 10,
+) -> str:
+    """One HTML document for several nodes: a table of them, and then a section for each.
+
+    Parameters
+    ----------
+    whys, classes, most
+        See `explanation_page`.
+    unexplained : sequence of str
+        What is to be said of nodes that nothing explains.
+    """
+    if len(whys) == 1 and not unexplained:
+        return explanation_page(whys[0], classes, most=most)
+    rows = [
+        (
+            short(why.node, LONGEST_NAME),
+            _cell(why.label, classes.palette),
+            "–" if why.probability is None else percent(why.probability),
+            percent(why.classes.get(why.label, 0.0)),
+        )
+        for why in whys
+    ]
+    columns = ("node", "label", "probability", "heat of this label")
+    parts: list[Part] = [Table("", columns, rows, kind="words2")]
+    if unexplained:
+        parts.insert(0, Notice("Nothing explains some of the nodes.", list(unexplained)))
+    sections = [Section("All of them", "", parts)]
+    for why in whys:
+        shares, paths = _shares(why, classes, most), _paths(why, classes.palette)
+        below = [Heading(paths.title), Paragraph(paths.text), *paths.parts]
+        words = Paragraph(_sentence(why, classes.decision))
+        title = f"{short(why.node)}: {short(why.label, LONGEST_NAME)}"
+        sections.append(Section(title, "", [words, Paragraph(shares.text), *shares.parts, *below]))
+    title = f"Why {counted(len(whys), 'node has its label', 'nodes have their labels')}"
+    return page(title, "", sections)
+
+
 def _is_seed(why: Explanation) -> bool:
     return [seed for seed, *_ in why.seeds] == [why.node]
 
@@ -98,9 +141,10 @@ def _sentence(why: Explanation, decision: str) -> str:
         words.append(f"{rest} from {counted(len(others), 'other class', 'other classes')}")
     listed = " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
     seeds = counted(len(why.seeds), "seed")
-    text = f"{node} has the label “{label}”. Its heat comes from {seeds}: {listed}."
+    sure = "" if why.probability is None else f", with a probability of {percent(why.probability)}"
+    text = f"{node} has the label “{label}”{sure}. Its heat comes from {seeds}: {listed}."
     if why.own_label is not None:
-        text = f"{_without_own(why)} Its heat would then come from {seeds}: {listed}."
+        text = f"{_without_own(why)[:-1]}{sure}. Its heat would then come from {seeds}: {listed}."
     lost = 1 - sum(why.classes.values())
     if lost > NOTHING:
         text += f" The rest, {percent(lost)}, is lost to the leak."
@@ -184,7 +228,9 @@ def _paths(why: Explanation, palette: Palette) -> Section:
         "line is as wide as the share of heat that it carries, and has the colour of the seed's "
         f"class. {carry} {percent(total)} of all heat"
     )
-    if sum(why.classes.values()) - total > NOTHING:
+    if why.rest is not None:
+        words += f"; {rest_words(why)}" if rest_words(why) else ""
+    elif sum(why.classes.values()) - total > NOTHING:
         words += "; the rest takes others, each with less"
     rows = [(short(" → ".join(map(short, path)), 400), percent(share)) for path, share in why.paths]
     table = Table("The paths, node by node", ("path", "share"), rows, kind="paths")

@@ -1,0 +1,92 @@
+"""Columns of text → text inside XML: escaped, and without the characters that XML has not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from isotherm.text_data import may_have
+
+REPLACEMENT = "\ufffd"
+# Of control characters XML has the tab and two ends of lines; these are written as numbers, since
+# an attribute would else have blanks in their place.
+_CONTROL = "".join(map(chr, [*range(9), 11, 12, *range(14, 32)]))
+_FORBIDDEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\ufffe\uffff]"
+_WRITTEN = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "\t": "&#9;",
+    "\n": "&#10;",
+    "\r": "&#13;",
+}
+
+
+class XmlText:
+    r"""Makes columns of text fit for XML, and counts those texts of which something is lost.
+
+    Parameters
+    ----------
+    longest : int, optional
+        Characters of a text that are kept.
+
+    Examples
+    --------
+    >>> text = XmlText()
+    >>> text.escaped(pa.array(["a < b", None, "bell: \a"])).to_pylist(), text.n_replaced
+    (['a &lt; b', None, 'bell: �'], 1)
+    """
+
+    def __init__(self, longest: int | None = None) -> None:
+        self.longest = longest
+        self.n_replaced = self.n_cut = 0
+
+    def escaped(self, column: pa.Array) -> pa.Array:
+        """The same texts as XML writes them, in an element or an attribute."""
+        texts = pc.cast(column, pa.large_string())
+        if self.longest is not None:
+            texts = self._cut(texts, self.longest)
+        n = pc.sum(is_replaced(texts)).as_py() or 0
+        if n:
+            self.n_replaced += n
+            texts = pc.replace_substring_regex(texts, _FORBIDDEN, REPLACEMENT)
+        for character, written in _WRITTEN.items():
+            if may_have(texts, character):
+                texts = pc.replace_substring(texts, character, written)
+        return texts
+
+    def _cut(self, texts: pa.Array, longest: int) -> pa.Array:
+        long = pc.greater(pc.utf8_length(texts), longest)
+        n = pc.sum(long).as_py() or 0
+        if not n:
+            return texts
+        self.n_cut += n
+        return pc.if_else(long, pc.utf8_slice_codeunits(texts, 0, longest), texts)
+
+    def remark(self, format_name: str) -> str | None:
+        """What was lost, in a sentence; None if nothing was."""
+        parts = []
+        if self.n_replaced:
+            parts.append(
+                f"{_texts(self.n_replaced)} characters that {format_name} cannot hold; each is "
+                f"written as {REPLACEMENT}"
+            )
+        if self.n_cut:
+            parts.append(
+                f"{_texts(self.n_cut)} more than the {self.longest:,} characters that "
+                f"{format_name} can hold; the rest is left out"
+            )
+        return "; ".join(parts) or None
+
+
+def _texts(count: int) -> str:
+    return "1 text has" if count == 1 else f"{count:,} texts have"
+
+
+def is_replaced(texts: pa.Array) -> pa.Array:
+    """Which texts have characters that XML has not."""
+    if may_have(texts, _CONTROL) or not pc.all(pc.string_is_ascii(texts)).as_py():
+        return pc.match_substring_regex(texts, _FORBIDDEN)
+    return pa.array(np.zeros(len(texts), dtype=bool))
