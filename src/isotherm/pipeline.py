@@ -8,13 +8,12 @@ import time
 import warnings
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from isotherm.errors import IsothermWarning, NotEnoughMemory, ParameterError
 from isotherm.files import written
-from isotherm.job import Job, Run
+from isotherm.job import Job, Run, options_of
 from isotherm.listing import list_nodes
 from isotherm.memory import peak_memory
 from isotherm.read.load import load_graph, load_labels
@@ -224,10 +223,7 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
         inputs.graph,
         inputs.edges_read,
         read,
-        options={
-            name: str(getattr(classifier, name))
-            for name in sorted(signature(type(classifier)).parameters)
-        },
+        options=options_of(classifier),
         command=command,
         seconds=clock.seconds,
         converged=classifier.solution_.converged,

@@ -46,6 +46,8 @@ class Findings:
         The nodes of each status.
     is_found : bool array of shape (n,)
         Free nodes that heat reached, those that are unsure aside.
+    probability : array of shape (n,)
+        Of the label of each node; NaN without one.
     seeds : SeedFacts
     tally : Tally
         Nodes of each kind.
@@ -66,6 +68,7 @@ class Findings:
         self.model, self.graph, self.min_probability = classifier, graph, min_probability
         self.names = [short(name, LONGEST_LABEL) for name in classifier.classes_]
         self.codes, status = classifier.codes(slice(None))
+        self.probability = np.empty(len(self.codes))
         self.tally = self._look_at_all(self.codes, status)
         self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
         self.is_found = self.masks["predicted"] | self.masks["tie"]
@@ -88,6 +91,7 @@ class Findings:
         for rows in slices(len(codes)):
             said = self.model.answers(rows, self.min_probability)
             codes[rows], status[rows] = said.codes, said.status
+            self.probability[rows] = said.probability
             parts.append(said.tally())
         return Tally.sum(parts)
 

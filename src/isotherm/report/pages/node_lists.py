@@ -1,0 +1,176 @@
+"""Nodes worth a look → lists that a reader can search, sort and filter, each node with reasons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.listing import list_each, list_labelled
+from isotherm.report.pages.findings import LONGEST_LABEL
+from isotherm.report.palette import colour
+from isotherm.report.parts import Column, Finder, NodeList, NodeRow, Part, Section
+from isotherm.report.words import counted, short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.graph import Graph
+    from isotherm.listing import Listed
+    from isotherm.report.pages.findings import Findings
+    from isotherm.report.tables import Cell
+
+    ClassCell = Callable[[object], str | Cell]
+
+MOST_LISTS = 50
+MOST_NODES = 1000  # in all lists of a page
+MOST_OF_A_CLASS = 100
+FEWEST_OF_A_CLASS = 10
+MOST_EXPLAINED = 200
+ENTRIES_EXPLAINED = 3_000_000  # of the matrix, times the nodes explained: a few seconds
+MOST_WEIGHTS = 6  # classes of neighbours named
+LONGEST_NODE = 60
+LONGEST_REASON = 500
+
+COLUMNS = (
+    Column("#", is_number=True),
+    Column("node"),
+    Column("probability", is_number=True),
+    Column("runner-up"),
+    Column("its probability", is_number=True, is_extra=True),
+    Column("neighbours", is_number=True, is_extra=True),
+)
+RANKED_COLUMNS = (
+    Column("#", is_number=True),
+    Column("node"),
+    Column("score", is_number=True),
+    Column("neighbours", is_number=True, is_extra=True),
+)
+
+
+def class_lists(found: Findings) -> Section:
+    """The most probable nodes of each class."""
+    n_lists = int(np.count_nonzero(_n_labelled(found)[found.order[:MOST_LISTS]]))
+    if not n_lists:
+        return Section("The lists", "No node but the seeds has a label.")
+    top = min(MOST_OF_A_CLASS, max(MOST_NODES // n_lists, FEWEST_OF_A_CLASS))
+    explained = _n_explained(found.graph) // n_lists
+    lists = [_class_list(found, k, top, explained) for k in listed_classes(found)]
+    parts: list[Part] = [finder(lists, "probability"), *lists]
+    words = "The nodes of each class, the most probable first; seeds are not listed. "
+    words += _how_to_read(sum(len(one.rows) for one in lists), explained * n_lists)
+    if len(found.names) > MOST_LISTS:
+        words += f" The {MOST_LISTS} largest of {len(found.names):,} classes are shown."
+    return Section("The lists", words, parts)
+
+
+def listed_classes(found: Findings) -> list[int]:
+    """The numbers of the classes that have a list, the largest first."""
+    n_labelled = _n_labelled(found)
+    return [k for k in found.order[:MOST_LISTS].tolist() if n_labelled[k]]
+
+
+def _n_labelled(found: Findings) -> NDArray[np.int64]:
+    return np.bincount(found.codes[found.is_found & (found.codes >= 0)], minlength=len(found.names))
+
+
+def _n_explained(graph: Graph) -> int:
+    """How many nodes of a page have their seeds and paths named."""
+    return min(MOST_EXPLAINED, ENTRIES_EXPLAINED // max(len(graph.rows.ends), 1))
+
+
+def _how_to_read(n_listed: int, n_explained: int) -> str:
+    words = "Open a line to see what speaks for a node."
+    if n_explained < n_listed:
+        words += (
+            " The first of each list have the seeds and paths that their heat comes from; "
+            "isotherm explain tells those of any other node."
+        )
+    return words
+
+
+def _class_list(found: Findings, k: int, top: int, explained: int) -> NodeList:
+    nodes = np.flatnonzero(found.is_found & (found.codes == k))
+    listed = list_labelled(
+        found.model,
+        k,
+        nodes,
+        found.probability[nodes],
+        top=top,
+        explained=explained,
+        name=cut,
+    )
+    code_of = {label: code for code, label in enumerate(found.model.classes_.tolist())}
+    return NodeList(
+        k,
+        found.names[k],
+        shown_of(len(listed), len(nodes)),
+        COLUMNS,
+        rows_of(listed, lambda label: found.class_cell(code_of[label])),
+        colour(int(found.colour_of[k])),
+    )
+
+
+def ranked_list(model: HeatClassifier) -> list[Part]:
+    """Where one class is known: the nodes nearest to its seeds."""
+    (label,) = model.classes_.tolist()
+    explained = _n_explained(model.problem_.graph)
+    (listed,) = list_each(model, [label], MOST_OF_A_CLASS, explained=explained, name=cut)
+    count = shown_of(len(listed), len(model.ranking_.nodes))
+    ranked = NodeList(0, "The nearest nodes", count, RANKED_COLUMNS, rows_of(listed, cut))
+    return [finder([ranked], "score"), ranked]
+
+
+def finder(lists: Sequence[NodeList], number_name: str, group_name: str = "class") -> Finder:
+    """Search and filters over lists."""
+    return Finder(number_name, [(one.number, one.title) for one in lists], group_name)
+
+
+def shown_of(shown: int, there: int) -> str:
+    """How many of the nodes that are there are shown.
+
+    Examples
+    --------
+    >>> shown_of(3, 3), shown_of(100, 5230)
+    ('3 nodes', '100 of 5,230 nodes')
+    """
+    return counted(there, "node") if shown == there else f"{shown:,} of {counted(there, 'node')}"
+
+
+def rows_of(listed: Sequence[Listed], class_cell: ClassCell) -> list[NodeRow]:
+    """Nodes with a probability, or ranked ones with a score."""
+    return [_row(one, class_cell) for one in listed]
+
+
+def _row(one: Listed, class_cell: ClassCell) -> NodeRow:
+    name, neighbours = short(one.node, LONGEST_NODE), f"{one.neighbours:,}"
+    around = _weights(one)
+    gist = short(one.why, LONGEST_REASON) if one.why else f"Weight of its edges to {around}"
+    facts = [("Neighbours", neighbours), ("Weight of its edges to", around)]
+    if one.probability is None:
+        return NodeRow((f"{one.rank:,}", name, f"{one.score:.6f}", neighbours), gist, facts)
+    rival = class_cell(one.runner_up)
+    numbers = f"{one.probability:.3f}", f"{one.its_probability:.3f}"
+    facts = [
+        ("Runner-up", f"{rival if isinstance(rival, str) else rival.text} ({numbers[1]})"),
+        *facts,
+        ("Label numerically exact", "yes" if one.certified else "no"),
+    ]
+    return NodeRow((f"{one.rank:,}", name, numbers[0], rival, numbers[1], neighbours), gist, facts)
+
+
+def _weights(one: Listed) -> str:
+    """The weight of the edges to neighbours of each label, the greatest first."""
+    ranked = sorted(one.weights.items(), key=lambda item: -item[1])
+    words = [f"{cut(label)}:\u00a0{weight:.6g}" for label, weight in ranked[:MOST_WEIGHTS]]
+    if rest := sum(weight for _, weight in ranked[MOST_WEIGHTS:]):
+        words.append(f"others:\u00a0{rest:.6g}")
+    return ", ".join(words) or "no labelled node"
+
+
+def cut(name: object) -> str:
+    """A name within a sentence."""
+    return short(name, LONGEST_LABEL)
