@@ -101,7 +101,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     """
     stages = stages or Silent()
     run = label(job, stages)
-    clock = _Clock(run.seconds)
+    clock = Clock(run.seconds)
     if len(run.classifier.classes_) > 1:
         with clock("judging"), stages.stage("leaving seeds out, to tell how sure labels are"):
             calibrate(run.classifier)
@@ -126,7 +126,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     run = replace(run, memory=peak_memory())
     if job.report is not None:
         with stages.stage(f"writing {job.report}"):
-            write_report(run, job.report, force=job.force)
+            write_run_page(run, job.report, force=job.force)
     if job.summary is not None:
         write_summary(run, job.summary, force=job.force)
     return run
@@ -135,7 +135,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
 def label(job: Job, stages: Stages) -> Run:
     """Read the files of a job and label all nodes; see `do`."""
     job.check()
-    clock = _Clock({})
+    clock = Clock({})
     with clock("reading"):
         inputs = read(job, stages)
     if job.listed is not None and job.listed not in set(inputs.labels.values()):
@@ -211,7 +211,7 @@ def tell_of_files(graph: Graph, edges: ReadReport, labels: ReadReport, stages: S
 
 def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: str = "") -> Run:
     """Label all nodes."""
-    clock, read = _Clock({}), inputs.labels_read
+    clock, read = Clock({}), inputs.labels_read
     try:
         with clock("solving"), stages.solving() as show:
             classifier.fit(inputs.graph, inputs.labels, inputs.confidence, progress=show)
@@ -238,7 +238,7 @@ def calibrate(classifier: HeatClassifier) -> None:
     classifier.calibration_  # noqa: B018  # found when it is first asked for
 
 
-def write_report(run: Run, path: str, *, force: bool = False) -> None:
+def write_run_page(run: Run, path: str, *, force: bool = False) -> None:
     """Write the page about a run.
 
     Raises
@@ -246,12 +246,11 @@ def write_report(run: Run, path: str, *, force: bool = False) -> None:
     FileError
         If the file cannot be written.
     """
-    from isotherm.report.pages.classification import classification_page
-    from isotherm.report.tables import write_text
+    from isotherm.report.pages.model import write_model_page
+    from isotherm.report.pages.record import Record
 
-    page = classification_page(run)
-    with written(path):
-        write_text(Path(path), page, force=force)
+    least = run.min_probability
+    write_model_page(run.classifier, Record.of_run(run), path, min_probability=least, force=force)
 
 
 def write_listed(run: Run, job: Job, out: str, progress: Progress) -> None:
@@ -293,7 +292,7 @@ def _warn(sentence: str) -> None:
     warnings.warn(sentence, IsothermWarning, stacklevel=3)
 
 
-class _Clock:
+class Clock:
     """Adds the seconds of stages, by name."""
 
     def __init__(self, seconds: dict[str, float]) -> None:

@@ -63,7 +63,7 @@ def round_up(value: float) -> float:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Bars over equal parts of 0 … `high`; charts to be compared share all of this.
+    """Bars over equal parts of `low` … `high`; charts to be compared share all of this.
 
     Attributes
     ----------
@@ -74,12 +74,14 @@ class Histogram:
         Whether heights are logarithms of the counts.
     width : float
         In units of which letters have eleven.
+    low : float
     """
 
     high: float
     most: int
     log: bool = False
     width: float = 360.0
+    low: float = 0.0
 
     def draw(
         self,
@@ -103,10 +105,12 @@ class Histogram:
             tall, wide = max(tall, 0.7), step * 0.9
             parts.append(element("rect", x=x, y=lower - tall, width=wide, height=tall, fill=colour))
         for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-            x, value = left + (right - left) * share, f"{self.high * share:.4g}"
+            value = f"{self.low + (self.high - self.low) * share:.4g}"
+            x = left + (right - left) * share
             parts.append(element("text", value, x=x, y=lower + 15, text_anchor=anchor))
         if mean is not None and math.isfinite(mean):
-            x = left + (right - left) * min(max(mean / self.high, 0.0), 1.0)
+            share = (mean - self.low) / (self.high - self.low)
+            x = left + (right - left) * min(max(share, 0.0), 1.0)
             parts.append(element("line", class_="mean", x1=x, x2=x, y1=upper - 6, y2=lower))
         return picture(together(*parts), (self.width, lower + 22), description)
 

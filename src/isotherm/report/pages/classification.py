@@ -13,12 +13,13 @@ from isotherm.report.pages.node_lists import class_lists
 from isotherm.report.pages.overview import overview_section
 from isotherm.report.pages.ranking import ranking_sections, ranking_summary
 from isotherm.report.pages.record import Record, reading_section, record_section
+from isotherm.report.pages.statuses import status_table
 from isotherm.report.pages.trust import trust_sections
 from isotherm.report.palette import colour
 from isotherm.report.parts import Figure, Group, Part, Section
 from isotherm.report.tables import Table
 from isotherm.report.template import page
-from isotherm.report.words import counted, percent
+from isotherm.report.words import counted
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
@@ -80,19 +81,15 @@ def _margins(found: Findings) -> Section:
 
 
 def _statuses(found: Findings) -> Table:
-    rows = []
-    for status, mask in found.masks.items():
-        if status == UNSURE and not found.min_probability:
-            continue
-        n, exact = np.count_nonzero(mask), np.count_nonzero(mask & found.model.certified_)
-        rows.append((status, f"{n:,}", percent(n / len(mask)), f"{exact:,}", f"{n - exact:,}"))
-    columns = ("status", "nodes", "share", "numerically exact", "not")
-    notes = ["Seeds keep their labels. Unreached nodes have no path to a seed."]
+    notes = ["Seeds keep their labels."]
+    masks = dict(found.masks)
     if found.min_probability:
         notes.append(
             f"Unsure nodes have no label with a probability of at least {found.min_probability:g}."
         )
-    return Table("Nodes by status", columns, rows, notes)
+    else:
+        del masks[UNSURE]
+    return status_table(masks, found.model.certified_, notes)
 
 
 def _temperatures(found: Findings) -> Section:

@@ -171,6 +171,17 @@ def _weights(one: Listed) -> str:
     return ", ".join(words) or "no labelled node"
 
 
+def neighbours(graph: Graph, node: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The neighbours of a node, the heaviest first, and the weights to them; not itself."""
+    rows = graph.rows
+    some = slice(rows.start[node], rows.start[node + 1])
+    ends = rows.ends[some].astype(np.intp)
+    weights = np.ones(len(ends)) if rows.weights is None else rows.weights[some]
+    order = np.argsort(-weights, kind="stable")
+    order = order[ends[order] != node]
+    return ends[order], weights[order].astype(np.float64)
+
+
 def cut(name: object) -> str:
     """A name within a sentence."""
     return short(name, LONGEST_LABEL)

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.report.pages.node_lists import listed_classes
-from isotherm.report.palette import colour
+from isotherm.report.pages.sizes import size_table
 from isotherm.report.parts import KeyNumbers, Notice, Paragraph, Part, Section
-from isotherm.report.tables import Bars, Cell, Table
 from isotherm.report.words import counted, percent
 
 if TYPE_CHECKING:
     from isotherm.report.pages.findings import Findings
-
-MOST_CLASSES = 30  # in the table of classes
+    from isotherm.report.tables import Table
 
 
 def overview_section(found: Findings) -> Section:
@@ -71,30 +69,19 @@ def _to_look_at(found: Findings) -> list[Part]:
             "of them."
         )
     items += found.doubts
-    return [Notice("What to look at.", items)] if items else []
+    return [Notice("What to look at", items)] if items else []
 
 
 def _sizes(found: Findings) -> Table:
     """How large the classes are."""
-    shown, others = found.order[:MOST_CLASSES], found.order[MOST_CLASSES:]
     listed = set(listed_classes(found))
     groups = [
         (replace(found.class_cell(k), list_number=k if k in listed else -1), before, after)
         for k, before, after in zip(
-            shown.tolist(), found.before[shown], found.after[shown], strict=True
+            found.order.tolist(),
+            found.before[found.order].tolist(),
+            found.after[found.order].tolist(),
+            strict=True,
         )
     ]
-    if len(others):
-        name = Cell(counted(len(others), "other class", "other classes"), colour(-1))
-        groups.append((name, found.before[others].sum(), found.after[others].sum()))
-    n_before, n_after = found.before.sum(), found.after.sum()
-    most = max(max(before / n_before, after / n_after) for _, before, after in groups)
-    rows = []
-    for name, before, after in groups:
-        shares = before / n_before, after / n_after
-        bars = Bars(shares[0] / most, shares[1] / most, name.colour)
-        numbers = f"{before:,}", percent(shares[0]), f"{after:,}", percent(shares[1])
-        rows.append((name, bars, *numbers))
-    note = "Outlined bars: seeds. Full bars: all labelled nodes, seeds included."
-    columns = ("class", "", "seeds", "share", "labelled", "share")
-    return Table("Sizes of the classes", columns, rows, [note])
+    return size_table("class", groups, (found.before.sum(), found.after.sum()))

@@ -2,12 +2,16 @@
 // Sorts and filters the lists of nodes on a page. Without it they are plain tables.
 (() => {
   const form = document.querySelector("form.finder");
+  if (!form) return;
   const lists = [...document.querySelectorAll("div.nodes")].map((box) => ({
     box,
     table: box.querySelector("table"),
     nodes: [...box.querySelectorAll("tbody")],
+    more: box.appendChild(document.createElement("button")),
+    isWhole: false,
   }));
 
+  const few = lists.length > 12 ? 3 : 10; // nodes of a list that are shown at first
   const shown = (node, column) => node.rows[0].cells[column].textContent.trim();
   const number = (text) => parseFloat(text.replaceAll(",", "").replace("\u2212", "-"));
 
@@ -27,6 +31,7 @@
       return sign * (x - y);
     };
     table.append(...nodes.sort(compare));
+    show();
   }
 
   for (const list of lists) {
@@ -37,35 +42,46 @@
       button.addEventListener("click", () => sort(list, heading, heading.cellIndex));
       heading.append(button);
     }
+    list.more.type = "button";
+    list.more.textContent = `Show all ${list.nodes.length}`;
+    list.more.addEventListener("click", () => {
+      const next = list.nodes.find((node) => node.hidden);
+      list.isWhole = true;
+      show();
+      next?.querySelector("summary").focus();
+    });
   }
 
-  function filter() {
+  function show() {
     const { text, which, least } = form.elements;
     const wanted = text.value.trim().toLocaleLowerCase();
+    const isFiltered = wanted || least.value !== "" || which?.value;
     let found = 0;
     let all = 0;
-    for (const { box, nodes } of lists) {
-      const isAsked = !which || !which.value || which.value === box.id;
+    for (const list of lists) {
+      const isAsked = !which?.value || which.value === list.box.id;
       let here = 0;
-      for (const node of nodes) {
+      for (const node of list.nodes) {
         const matches =
           shown(node, 1).toLocaleLowerCase().includes(wanted) &&
           (least.value === "" || number(shown(node, 2)) >= Number(least.value));
-        node.hidden = !matches;
         here += matches && isAsked;
+        node.hidden = !matches || (here > few && !list.isWhole && !isFiltered);
       }
-      box.hidden = here === 0;
+      list.box.hidden = here === 0;
+      list.more.hidden = isFiltered || list.isWhole || list.nodes.length <= few;
       found += here;
-      all += nodes.length;
+      all += list.nodes.length;
     }
-    form.querySelector("output").textContent =
-      found === 0 ? "No node in these lists matches." : `${found} of ${all} listed nodes`;
+    const match = found === 1 ? "node matches" : "nodes match";
+    form.querySelector("output").textContent = isFiltered
+      ? `${found} of ${all} listed ${match}.`
+      : `${all} nodes are listed.`;
   }
 
-  if (!form || lists.length === 0) return;
   form.hidden = false;
-  form.addEventListener("input", filter);
+  form.addEventListener("input", show);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(filter));
-  filter();
+  form.addEventListener("reset", () => setTimeout(show));
+  show();
 })();
