@@ -103,7 +103,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     run = label(job, stages)
     clock = Clock(run.seconds)
     if len(run.classifier.classes_) > 1:
-        with clock("judging"), stages.stage("leaving seeds out, to tell how sure labels are"):
+        with clock("scoring"), stages.stage("leaving seeds out, to tell how sure labels are"):
             calibrate(run.classifier)
     else:
         with clock("ranking"), stages.stage("ranking nodes by how near they are to the seeds"):

@@ -142,7 +142,7 @@ LEFT, RIGHT, UPPER, LOWER = 36.0, 346.0, 24.0, 264.0  # the sides of a square of
 def reliability(
     ours: Sequence[Bin], rival: Sequence[Bin], description: str, names: tuple[str, str]
 ) -> Markup:
-    """What was said against what is so; what is said well lies on the diagonal.
+    """Predicted probability against the share that is right; good ones lie on the diagonal.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def reliability(
     """
     diagonal = f"M{LEFT:g} {LOWER:g}L{RIGHT:g} {UPPER:g}"
     parts = [
-        *_axes("probability said"),
+        *_axes("predicted probability"),
         element("path", class_="mean", d=diagonal),
         _thin(rival),
         *_points(ours),
@@ -174,7 +174,7 @@ def reliability(
 
 def trade(rows: Sequence[Coverage], description: str) -> Markup:
     """What is right against what is labelled, with bars of 95 % confidence."""
-    parts = _axes("share of free nodes that is labelled")
+    parts = _axes("share of free nodes labelled")
     corners = (_at(each.labelled, each.right.value) for each in rows)
     line = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in corners))
     parts.append(element("g", line, class_="rival"))
@@ -211,7 +211,8 @@ def _at(said: float, right: float) -> tuple[float, float]:
 
 def _point(each: Bin, r: float) -> Markup:
     x, y = _at(each.probability, each.right)
-    told = f"said {each.probability:.2f}, right {each.right:.2f}: {counted(each.n_labels, 'label')}"
+    shares = f"predicted {each.probability:.2f}, right {each.right:.2f}"
+    told = f"{shares}: {counted(each.n_labels, 'label')}"
     return element("ellipse", element("title", told), cx=x, cy=y, rx=r, ry=r)
 
 
