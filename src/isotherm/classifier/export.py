@@ -103,10 +103,14 @@ class Exporting:
 
         Examples
         --------
+        >>> import os, tempfile
         >>> from isotherm import DirichletClassifier, load_dataset
         >>> club = load_dataset("karate")
         >>> clf = DirichletClassifier().fit(club.graph, {0: "Mr. Hi", 33: "Officer"})
-        >>> clf.report("club.html", force=True)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.report(f"{folder}/club.html")
+        ...     print(os.listdir(folder))
+        ['club.html']
         """
         import isotherm  # pages are made far above: see `isotherm.report`
 
