@@ -168,7 +168,7 @@ def test_each_label_lists_the_nodes_that_have_it(several):
             assert set(cells[3].split(", ")) == (others or {"–"})
             around = several.problem_.graph.adjacency[[node]].nonzero()[1]
             share = several.indicator_[around, k].mean()
-            assert gist.startswith(f"{100 * share:.1f}\u00a0% of the weight of its edges")
+            assert gist.startswith(f"{100 * share:.1f} % of the weight of its edges")
             assert facts["Neighbours"] == str(len(around))
 
 

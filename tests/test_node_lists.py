@@ -94,7 +94,15 @@ def test_lists_are_bounded_and_say_how_many_there_are(monkeypatch, blocks):
         assert n <= 5 or f"5 of {n} nodes" in words
         reasons = ["of its heat comes from" in gist for _, gist, _ in listed]
         assert reasons == [True] * 2 + [False] * (len(listed) - 2)
-    assert "isotherm explain tells those of any other node" in words
+        for cells, gist, _ in listed[2:]:
+            around = blocks.problem_.graph.adjacency[[int(cells[1])]].nonzero()[1]
+            like = around[blocks.labels_[around] == label]
+            share = f"{100 * len(like) / len(around):.1f} % of the weight of its edges goes to"
+            assert gist.startswith(f"{share} {label} nodes: ")
+            named = gist.split(": ")[1].removesuffix(", …").split(", ")
+            seeds = blocks.status_ == "seed"
+            assert set(named) <= {f"{i} (seed)" if seeds[i] else str(i) for i in like.tolist()}
+    assert "For any node, isotherm explain tells which seeds and paths these are." in words
 
 
 def test_the_lists_of_many_classes_stay_within_the_room_of_the_page(monkeypatch):

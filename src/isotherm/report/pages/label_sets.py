@@ -14,7 +14,7 @@ from isotherm.report.pages.node_lists import (
     MOST_LISTS,
     MOST_NODES,
     MOST_OF_A_CLASS,
-    cut,
+    Surroundings,
     finder,
     neighbours,
     shown_of,
@@ -30,13 +30,10 @@ from isotherm.report.words import counted, percent, short
 from isotherm.trust.scoring import proportion
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
     from isotherm.trust.scoring import Interval
 
 LONGEST_NODE = 60
-NAMED = 3  # neighbours with the label
 MOST_SCORED = 30
 FEWEST_JUDGED = 4
 
@@ -152,20 +149,20 @@ def _lists(found: _Found) -> Section:
 def _list(found: _Found, k: int, top: int) -> NodeList:
     nodes = np.flatnonzero(found.is_free & found.model.indicator_[:, k])
     order = nodes[np.argsort(-found.probability[nodes, k], kind="stable")]
-    rows = [_row(found, k, node, rank) for rank, node in enumerate(order[:top].tolist(), start=1)]
+    around = Surroundings(found.model, found.model.indicator_[:, k], "nodes with this label")
+    rows = [
+        _row(found, k, node, rank, around)
+        for rank, node in enumerate(order[:top].tolist(), start=1)
+    ]
     count = shown_of(len(rows), len(nodes))
     return NodeList(k, found.names[k], count, COLUMNS, rows, found.colours[k])
 
 
-def _row(found: _Found, k: int, node: int, rank: int) -> NodeRow:
+def _row(found: _Found, k: int, node: int, rank: int, around: Surroundings) -> NodeRow:
     model, P = found.model, found.probability[node]
     others = [j for j in np.flatnonzero(model.indicator_[node]).tolist() if j != k]
     others.sort(key=lambda j: -P[j])
-    ends, weights = neighbours(model.problem_.graph, node)
-    share, having = _share_of(weights, model.indicator_[ends, k]), ends[model.indicator_[ends, k]]
-    named = ", ".join(map(cut, model.names_[having[:NAMED]].tolist()))
-    gist = f"{percent(share)} of the weight of its edges goes to nodes with this label"
-    gist += f": {named}" + (", …" if len(having) > NAMED else "") if named else ""
+    ends, _ = neighbours(model.problem_.graph, node)
     facts = [
         ("Other labels", ", ".join(f"{found.names[j]} ({P[j]:.3f})" for j in others) or "none"),
         ("Neighbours", f"{len(ends):,}"),
@@ -174,11 +171,7 @@ def _row(found: _Found, k: int, node: int, rank: int) -> NodeRow:
     also = ", ".join(found.names[j] for j in others) or "–"
     name = short(model.names_[node], LONGEST_NODE)
     cells = (f"{rank:,}", name, f"{P[k]:.3f}", short(also, 2 * LONGEST_LABEL), f"{len(ends):,}")
-    return NodeRow(cells, gist.replace(" %", "\u00a0%"), facts)
-
-
-def _share_of(weights: NDArray[np.float64], some: NDArray[np.bool_]) -> float:
-    return float(weights[some].sum() / weights.sum()) if len(weights) else 0.0
+    return NodeRow(cells, around.sentence(node), facts)
 
 
 def _trust(found: _Found) -> Section:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from isotherm.listing import list_each, list_labelled
 from isotherm.report.pages.findings import LONGEST_LABEL
 from isotherm.report.palette import colour
 from isotherm.report.parts import Column, Finder, NodeList, NodeRow, Part, Section
-from isotherm.report.words import counted, short
+from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.classifier.estimator import DirichletEstimator
     from isotherm.graph import Graph
     from isotherm.listing import Listed
     from isotherm.report.pages.findings import Findings
@@ -32,6 +34,7 @@ FEWEST_OF_A_CLASS = 10
 MOST_EXPLAINED = 200
 ENTRIES_EXPLAINED = 3_000_000  # of the matrix, times the nodes explained: a few seconds
 MOST_WEIGHTS = 6  # classes of neighbours named
+NAMED = 3  # neighbours
 LONGEST_NODE = 60
 LONGEST_REASON = 500
 
@@ -84,12 +87,12 @@ def _n_explained(graph: Graph) -> int:
 
 def _how_to_read(n_listed: int, n_explained: int) -> str:
     words = "Open a line to see what speaks for a node."
-    if n_explained < n_listed:
-        words += (
-            " The first of each list have the seeds and paths that their heat comes from; "
-            "isotherm explain tells those of any other node."
-        )
-    return words
+    if n_explained >= n_listed:
+        return words
+    some = (
+        "The first of each list name the seeds that their heat comes from. " if n_explained else ""
+    )
+    return f"{words} {some}For any node, isotherm explain tells which seeds and paths these are."
 
 
 def _class_list(found: Findings, k: int, top: int, explained: int) -> NodeList:
@@ -109,7 +112,11 @@ def _class_list(found: Findings, k: int, top: int, explained: int) -> NodeList:
         found.names[k],
         shown_of(len(listed), len(nodes)),
         COLUMNS,
-        rows_of(listed, lambda label: found.class_cell(code_of[label])),
+        rows_of(
+            listed,
+            lambda label: found.class_cell(code_of[label]),
+            Surroundings(found.model, found.codes == k, f"{found.names[k]} nodes"),
+        ),
         colour(int(found.colour_of[k])),
     )
 
@@ -120,7 +127,10 @@ def ranked_list(model: HeatClassifier) -> list[Part]:
     explained = _n_explained(model.problem_.graph)
     (listed,) = list_each(model, [label], MOST_OF_A_CLASS, explained=explained, name=cut)
     count = shown_of(len(listed), len(model.ranking_.nodes))
-    ranked = NodeList(0, "The nearest nodes", count, RANKED_COLUMNS, rows_of(listed, cut))
+    is_seed = np.zeros(model.problem_.graph.n_nodes, dtype=bool)
+    is_seed[model.seeds_.nodes] = True
+    rows = rows_of(listed, cut, Surroundings(model, is_seed, "seeds"))
+    ranked = NodeList(0, "The nearest nodes", count, RANKED_COLUMNS, rows)
     return [finder([ranked], "score"), ranked]
 
 
@@ -140,16 +150,67 @@ def shown_of(shown: int, there: int) -> str:
     return counted(there, "node") if shown == there else f"{shown:,} of {counted(there, 'node')}"
 
 
-def rows_of(listed: Sequence[Listed], class_cell: ClassCell) -> list[NodeRow]:
-    """Nodes with a probability, or ranked ones with a score."""
-    return [_row(one, class_cell) for one in listed]
+@dataclass(frozen=True)
+class Surroundings:
+    """The neighbours that speak for a node, in a sentence, where its seeds and paths are not known.
+
+    Attributes
+    ----------
+    model : DirichletEstimator
+    is_like : bool array of shape (n,)
+        The nodes that would speak for a neighbour.
+    what : str
+        These, in words.
+    """
+
+    model: DirichletEstimator
+    is_like: NDArray[np.bool_]
+    what: str
+
+    def sentence(self, node: int) -> str:
+        """Which neighbours of the node at a position speak for it."""
+        problem, (ends, weights) = self.model.problem_, neighbours(self.model.problem_.graph, node)
+        like = self.is_like[ends]
+        share = float(weights[like].sum() / weights.sum()) if len(ends) else 0.0
+        words = f"{percent(share)} of the weight of its edges goes to {self.what}"
+        named = [
+            cut(name) + (" (seed)" if is_seed else "")
+            for name, is_seed in zip(
+                self.model.names_[ends[like][:NAMED]].tolist(),
+                ~problem.is_free[ends[like][:NAMED]],
+                strict=True,
+            )
+        ]
+        more = ", …" if np.count_nonzero(like) > NAMED else ""
+        return words + (f": {', '.join(named)}{more}" if named else "")
 
 
-def _row(one: Listed, class_cell: ClassCell) -> NodeRow:
+def rows_of(
+    listed: Sequence[Listed], class_cell: ClassCell, around: Surroundings | None = None
+) -> list[NodeRow]:
+    """Nodes with a probability, or ranked ones with a score; those without a reason have another.
+
+    Parameters
+    ----------
+    listed : sequence of Listed
+    class_cell : callable
+        The cell of a class.
+    around : Surroundings, optional
+        Not needed if all have reasons.
+    """
+    if around is None:
+        return [_row(one, class_cell, one.why) for one in listed]
+    places = around.model.problem_.graph.positions([one.node for one in listed]) if listed else ()
+    return [
+        _row(one, class_cell, one.why or around.sentence(int(i)))
+        for one, i in zip(listed, places, strict=True)
+    ]
+
+
+def _row(one: Listed, class_cell: ClassCell, why: str) -> NodeRow:
     name, neighbours = short(one.node, LONGEST_NODE), f"{one.neighbours:,}"
-    around = _weights(one)
-    gist = short(one.why, LONGEST_REASON) if one.why else f"Weight of its edges to {around}"
-    facts = [("Neighbours", neighbours), ("Weight of its edges to", around)]
+    gist = short(why, LONGEST_REASON)
+    facts = [("Neighbours", neighbours), ("Weight of its edges to", _weights(one))]
     if one.probability is None:
         return NodeRow((f"{one.rank:,}", name, f"{one.score:.6f}", neighbours), gist, facts)
     rival = class_cell(one.runner_up)
