@@ -60,11 +60,14 @@ def class_lists(found: Findings) -> Section:
     if not n_lists:
         return Section("The lists", "No node but the seeds has a label.")
     top = min(MOST_OF_A_CLASS, max(MOST_NODES // n_lists, FEWEST_OF_A_CLASS))
-    explained = _n_explained(found.graph) // n_lists
-    lists = [_class_list(found, k, top, explained) for k in listed_classes(found)]
+    each, left = divmod(_n_explained(found.graph), n_lists)
+    lists = [
+        _class_list(found, k, top, each + (place < left))
+        for place, k in enumerate(listed_classes(found))
+    ]
     parts: list[Part] = [finder(lists, "probability"), *lists]
     words = "The nodes of each class, the most probable first; seeds are not listed. "
-    words += _how_to_read(sum(len(one.rows) for one in lists), explained * n_lists)
+    words += _how_to_read(sum(len(one.rows) for one in lists), each * n_lists + left)
     if len(found.names) > MOST_LISTS:
         words += f" The {MOST_LISTS} largest of {len(found.names):,} classes are shown."
     return Section("The lists", words, parts)
@@ -89,10 +92,11 @@ def _how_to_read(n_listed: int, n_explained: int) -> str:
     words = "Open a line to see what speaks for a node."
     if n_explained >= n_listed:
         return words
-    some = (
-        "The first of each list name the seeds that their heat comes from. " if n_explained else ""
+    some = " The first of each list name the seeds." if n_explained else ""
+    return (
+        f"{words} To see which seeds and paths the heat of a node comes from, use isotherm "
+        f"explain.{some}"
     )
-    return f"{words} {some}For any node, isotherm explain tells which seeds and paths these are."
 
 
 def _class_list(found: Findings, k: int, top: int, explained: int) -> NodeList:
