@@ -56,47 +56,34 @@ RANKED_COLUMNS = (
 
 def class_lists(found: Findings) -> Section:
     """The most probable nodes of each class."""
-    n_lists = int(np.count_nonzero(_n_labelled(found)[found.order[:MOST_LISTS]]))
-    if not n_lists:
+    shown = listed_classes(found)
+    if not shown:
         return Section("The lists", "No node but the seeds has a label.")
-    top = min(MOST_OF_A_CLASS, max(MOST_NODES // n_lists, FEWEST_OF_A_CLASS))
-    each, left = divmod(_n_explained(found.graph), n_lists)
-    lists = [
-        _class_list(found, k, top, each + (place < left))
-        for place, k in enumerate(listed_classes(found))
-    ]
-    parts: list[Part] = [finder(lists, "probability"), *lists]
-    words = "The nodes of each class, the most probable first; seeds are not listed. "
-    words += _how_to_read(sum(len(one.rows) for one in lists), each * n_lists + left)
+    top = min(MOST_OF_A_CLASS, max(MOST_NODES // len(shown), FEWEST_OF_A_CLASS))
+    each, left = divmod(_n_explained(found.graph), len(shown))
+    lists = [_class_list(found, k, top, each + (j < left)) for j, k in enumerate(shown)]
+    words = (
+        "The nodes of each class, the most probable first; seeds are not listed. Open a line to "
+        "see what speaks for a node."
+    )
+    if any(len(one.rows) > each for one in lists):
+        words += " The first of each list name the seeds that speak for them." if each else ""
+        words += " isotherm explain tells which seeds and paths the heat of any node comes from."
     if len(found.names) > MOST_LISTS:
         words += f" The {MOST_LISTS} largest of {len(found.names):,} classes are shown."
-    return Section("The lists", words, parts)
+    return Section("The lists", words, [finder(lists, "probability"), *lists])
 
 
 def listed_classes(found: Findings) -> list[int]:
     """The numbers of the classes that have a list, the largest first."""
-    n_labelled = _n_labelled(found)
-    return [k for k in found.order[:MOST_LISTS].tolist() if n_labelled[k]]
-
-
-def _n_labelled(found: Findings) -> NDArray[np.int64]:
-    return np.bincount(found.codes[found.is_found & (found.codes >= 0)], minlength=len(found.names))
+    labelled = found.codes[found.is_found & (found.codes >= 0)]
+    counts = np.bincount(labelled, minlength=len(found.names))
+    return [k for k in found.order[:MOST_LISTS].tolist() if counts[k]]
 
 
 def _n_explained(graph: Graph) -> int:
     """How many nodes of a page have their seeds and paths named."""
     return min(MOST_EXPLAINED, ENTRIES_EXPLAINED // max(len(graph.rows.ends), 1))
-
-
-def _how_to_read(n_listed: int, n_explained: int) -> str:
-    words = "Open a line to see what speaks for a node."
-    if n_explained >= n_listed:
-        return words
-    some = " The first of each list name the seeds." if n_explained else ""
-    return (
-        f"{words} To see which seeds and paths the heat of a node comes from, use isotherm "
-        f"explain.{some}"
-    )
 
 
 def _class_list(found: Findings, k: int, top: int, explained: int) -> NodeList:
