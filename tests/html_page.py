@@ -1,10 +1,14 @@
 """Parsed pages: tests look at elements, not at text that looks like them."""
 
+import base64
+import hashlib
 import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-VOID = {"meta", "img"}
+from isotherm.report.template import TEMPLATES
+
+VOID = {"meta", "img", "input"}
 TAGS = {
     *(
         "html",
@@ -26,6 +30,8 @@ TAGS = {
     ),
     *("div", "span", "i", "pre", "figure", "figcaption", "img"),
     *("table", "thead", "tbody", "tr", "th", "td"),
+    *("details", "summary", "dl", "dt", "dd", "small"),
+    *("form", "label", "input", "select", "option", "button", "output"),
     *("svg", "g", "path", "line", "polyline", "rect", "circle", "ellipse", "text"),
 }
 NUMBER = r"-?\d+(\.\d+)?"
@@ -33,14 +39,24 @@ NUMBER = r"-?\d+(\.\d+)?"
 ATTRIBUTES = {
     "lang": "en",
     "charset": "utf-8",
-    "name": "viewport",
-    "content": "width=device-width, initial-scale=1",
+    "http-equiv": "Content-Security-Policy",
+    "name": "viewport|text|which|least",
+    "content": "width=device-width, initial-scale=1|default-src 'none'; style-src 'unsafe-inline'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; "
+    "script-src ('none'|'sha256-[a-zA-Z0-9+/=]{44}')",
+    "scope": "col",
+    "colspan": r"\d+",
+    "hidden": "",
+    "type": "search|number|reset",
+    "autocomplete": "off",
+    "step": "any",
+    "value": r"(list-\d+)?",
     "class": "[a-z]+[234]?( [a-z]+)?",
     "style": r"background: var\(--(c\d+|other)\)|border: [12]px (solid|dashed) var\(--[a-z]+\)"
     r"|--wide: \d+px|width: (\d\d?\.\d|100\.0)%(; background: var\(--(c\d+|other)\))?",
-    "id": r"part-\d+",
-    "href": r"#part-\d+",
-    "role": "img|note",
+    "id": r"(part|list)-\d+",
+    "href": r"#(part|list)-\d+",
+    "role": "img|note|search",
     "aria-label": ".+",
     "alt": ".+",
     "src": "data:image/svg\\+xml;base64,[a-zA-Z0-9+/=]+",
@@ -65,7 +81,7 @@ class _Builder(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         assert len(dict(attrs)) == len(attrs), attrs
-        self.tree.start(tag, dict(attrs))
+        self.tree.start(tag, {name: value or "" for name, value in attrs})
         self.open.append(tag)
         if tag in VOID:
             self.handle_endtag(tag)
@@ -111,6 +127,7 @@ class Page:
         assert text.startswith("<!doctype html>\n")
         self.root = parse(text)
         self.body = self.root.find("body")
+        self.script = self._take_script()
         self.tags = [element.tag for element in self.root.iter()]
         self.attributes = [pair for element in self.root.iter() for pair in element.items()]
         self.texts = [text.replace("\u00a0", " ") for text in self.body.itertext() if text.strip()]
@@ -119,6 +136,22 @@ class Page:
         self.rows = [row for table in self.root.iter("table") for row in rows(table)]
         self.sections = {each.findtext("h2"): each for each in self.body.findall("section")}
         self._check()
+
+    def _take_script(self):
+        """The text of the only script that there may be, which the policy of the page allows."""
+        (policy,) = self.root.iterfind("head/meta[@http-equiv]")
+        found = list(self.root.iter("script"))
+        if not found:
+            assert policy.get("content").endswith("script-src 'none'")
+            return None
+        (script,) = found
+        assert (script.attrib, script.text) == (
+            {}, (TEMPLATES / "lists.js").read_text(encoding="utf-8"),
+        )  # fmt: skip
+        digest = base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()
+        assert policy.get("content").endswith(f"script-src 'sha256-{digest}'")
+        self.body.remove(script)
+        return script.text
 
     def _check(self):
         """Nothing from elsewhere, nothing that acts, and a description of every picture."""
@@ -134,6 +167,22 @@ class Page:
     def row(self, name):
         """The cells after the first one, of the row that this one begins."""
         return next(row[1:] for row in self.rows if row and row[0] == name)
+
+    def list(self, title):
+        """The nodes of a list: cells, gist, and facts by their names."""
+        (box,) = (
+            each
+            for each in self.root.iterfind(".//div[@class='nodes']")
+            if title in (text.strip() for text in each.find("h3").itertext())
+        )
+        found = []
+        for node in box.iter("tbody"):
+            cells, why = node.findall("tr")
+            names, values = (["".join(e.itertext()) for e in why.iter(tag)] for tag in ("dt", "dd"))
+            gist = "".join(why.find(".//summary").itertext())
+            texts = ["".join(cell.itertext()) for cell in cells]
+            found.append((texts, gist, dict(zip(names, values, strict=True))))
+        return found
 
     def table(self, title):
         """The cells of the table of that title, without its head."""

@@ -18,8 +18,8 @@ from isotherm.report.words import short
 
 SECTIONS = [
     "What was found",
-    "Who",
-    "The drawing",
+    "The lists",
+    "The picture",
     "How far to trust it",
     "Calibration",
     "How sure a label must be",
@@ -90,7 +90,7 @@ def test_the_page_says_what_was_read_found_and_done(karate):
     assert "edges.csv: A note." in page.words
     assert [page.row("duplicates merged"), page.row("components")] == [["12"], ["1"]]
     assert page.row("solver") == [karate.classifier.solution_.solver]
-    assert [page.row("most memory"), page.row("seconds, solving")] == [["123 MB"], ["1.500"]]
+    assert [page.row("peak memory"), page.row("seconds, solving")] == [["123 MB"], ["1.500"]]
     assert ["edges.csv", "ab" * 32] in page.rows
     assert karate.command in page.words
 
@@ -119,7 +119,7 @@ def test_the_least_margins_come_first_with_their_runner_up(karate):
     for node, runner_up in zip(least, found.runners_up(least), strict=True):
         order = np.argsort(-model.scores_[node])
         assert [found.codes[node], runner_up] == order[:2].tolist()
-    rows = parsed(karate).table("Least margins")
+    rows = parsed(karate).table("Smallest margins")
     assert [row[0] for row in rows] == [str(node) for node in least]
     neighbours = karate.graph.adjacency[[least[0]]].nonzero()[1]
     around = dict(cell.split(":\u00a0") for cell in rows[0][6].split(", "))
@@ -187,7 +187,7 @@ def test_words_from_a_file_are_cut_after_they_are_escaped():
     [
         (("ab", "bc"), {"a": 1, "b": 2, "c": 1}, "abstain", "0 labels found"),
         (("abc", "bac"), {"a": 1, "b": 2}, "abstain", "no heat reached 1 node, left without"),
-        (("abxy", "bcyx"), {"a": 0, "b": 1}, "zero", "taken to have the temperature 0"),
+        (("abxy", "bcyx"), {"a": 0, "b": 1}, "zero", "which counts as temperature 0"),
         (("ab", "bc"), {"a": 0, "c": 1}, "abstain", "1 label found, 0 numerically exact"),
     ],
     ids=["all seeds", "all others unreached", "unreached as zero", "tie"],
@@ -214,7 +214,7 @@ def test_of_many_classes_the_largest_are_shown_and_the_others_summed_up(rng):
     page = parsed(run)
     _, seeds, _, labelled, _ = page.row("970 other classes")
     assert seeds == "970"
-    *listed, _ = page.table("Sizes of the classes")
+    *listed, _ = page.table("Size of each class")
     shown = sum(int(row[4]) for row in listed)
     assert shown + int(labelled.replace(",", "")) == n
     assert sum(text.startswith("class ") and ", mean" in text for text in page.texts) == 12

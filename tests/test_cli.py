@@ -229,7 +229,7 @@ def test_evaluate_says_what_is_wrong(files, arguments, said):
 def test_datasets_are_listed_and_described(tmp_path):
     listed = run("datasets", "list", "--data", str(tmp_path))
     assert (listed.returncode, listed.stderr) == (0, "")
-    assert re.search(r"karate\s+comes along", listed.stdout)
+    assert re.search(r"karate\s+bundled", listed.stdout)
     assert re.search(r"cora\s+to fetch", listed.stdout)
     here = run("datasets", "info", "karate")
     assert "34 nodes, 78 edges, 2 classes" in here.stdout

@@ -79,7 +79,7 @@ def test_verbose_says_what_was_done(here):
         r"read labels.csv \(CSV, columns node, label\): 4 seeds of 2 classes\n"
         r"model paper, since too few seeds share their class with another to learn from\n"
         r"direct on \w+, 1 step: every temperature within .*\n"
-        r"labelled 6 nodes, 100.0% of all labels proven\n"
+        r"labelled 6 nodes, 100.0% of all labels numerically exact\n"
         r"wrote out.csv\n"
         r"reading .* s, solving .* s, writing .* s\n",
         result.stderr,

@@ -178,7 +178,7 @@ def test_a_seed_explains_itself():
     model = DirichletClassifier().fit(Graph.from_edges("ab", "bc"), {"a": "x", "c": "y"})
     page, _ = checked(model.explain("a"), classes=Classes.of(model))
     assert "a is a seed: its label, “x”, was given." in page.words
-    assert "A seed takes no heat from others." in page.words
+    assert "A seed gets no heat from others." in page.words
     assert "outlined" not in page.words
     page, _ = checked(model.explain("b", paths=0))
     assert "There is no path to draw." in page.words
@@ -215,7 +215,7 @@ def test_the_label_has_a_colour_whatever_its_share():
     (mark,) = (group for group in picture.groups if group.get("class") == "it")
     assert mark[0].get("fill") == palette.colour("class 39") == "var(--c11)"
     assert "class 39" in [row[0] for row in page.table("Share of each class")]
-    assert "“class 0” has the greatest share, but it has much of the heat" in page.words
+    assert "“class 0” has the greatest share, but it also has much of the heat" in page.words
     plain, _ = checked(why, classes=Classes(palette))
     assert "greatest share, but" not in plain.words
 
@@ -236,7 +236,7 @@ def test_what_leaks_is_said():
     lost = 1 - sum(why.classes.values())
     page, _ = checked(why)
     assert f"The rest, {100 * lost:.1f} %, is lost to the leak." in page.words
-    assert "takes others" not in page.words
+    assert "weaker paths" not in page.words
 
 
 def test_a_seed_without_its_own_label_is_said_to_get_what_the_others_give_it():
@@ -254,9 +254,10 @@ def test_a_seed_without_its_own_label_is_said_to_get_what_the_others_give_it():
 def colours_of(page):
     """The colour of the dot beside each class, and how many dots it has."""
     dots = {}
-    for cell in page.root.iter("td"):
-        if len(cell) and cell[0].get("class") == "dot":
-            dots.setdefault(cell[0].tail, set()).add(cell[0].get("style"))
+    for around in (*page.root.iter("td"), *page.root.iter("h3")):
+        if len(around) and around[0].get("class") == "dot":
+            name = around[0].tail or around[1].text  # a link has its text inside
+            dots.setdefault(name.strip(), set()).add(around[0].get("style"))
     return dots
 
 

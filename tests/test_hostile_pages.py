@@ -3,17 +3,38 @@
 import pytest
 
 from html_page import Page
-from isotherm import DirichletClassifier, Graph
+from isotherm import (
+    DirichletClassifier,
+    DirichletRegressor,
+    Graph,
+    MultiLabelDirichletClassifier,
+)
 from isotherm.job import Run
+from isotherm.listing import list_nodes
 from isotherm.read.report import ReadReport
 from isotherm.report.pages.classification import classification_page
 from isotherm.report.pages.evaluation import Evaluation, evaluation_page
 from isotherm.report.pages.explanation import Classes, explanation_page
+from isotherm.report.pages.listing import list_page
+from isotherm.report.pages.model import model_page
+from isotherm.report.pages.record import Record
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.paper.page import paper_page
-from isotherm.report.parts import Command, Heading, Image, Legend, Notice, Paragraph, Section
+from isotherm.report.parts import (
+    Command,
+    Finder,
+    Heading,
+    Image,
+    KeyNumbers,
+    Legend,
+    NodeList,
+    Notice,
+    Paragraph,
+    Section,
+)
 from isotherm.report.tables import Cell, Table
 from isotherm.report.template import TEMPLATES, page
+from test_classification_report import run_of
 
 NAMED = ["other", "accent", "ink", "paper", "line", "mark"]
 HOSTILE = [
@@ -31,6 +52,11 @@ HOSTILE = [
     "nul\0bell\x07escape\x1b[31m",
     "turned\u202egnihsif\u2028line",
     "half\ud800",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\u200f\u2067right to left\u2069\u200e",
+    "\"'`</summary></details></form>",
+    "<b>" + "x" * 10_000,
 ]
 
 
@@ -63,6 +89,43 @@ def classification(name):
     )
 
 
+def ringed(name):
+    """A ring of nodes that are called so, and who of them is known."""
+    nodes = [f"{k:02}{name}" for k in range(12)]
+    return Graph.from_edges(nodes, nodes[1:] + nodes[:1]), nodes
+
+
+def record(name):
+    file = ReadReport(name, name, (name, name), 12, 1, [name], [name], checksum=name)
+    texts = {name: name}
+    return Record(texts, (file, file), name, {name: 1.0}, 0, texts)
+
+
+def ranking(name):
+    graph, nodes = ringed(name)
+    model = DirichletClassifier().fit(graph, dict.fromkeys(nodes[:3], name))
+    return model_page(model, record(name))
+
+
+def listing(name):
+    graph, nodes = ringed(name)
+    labels = {node: f"{k // 2}{name}" for k, node in enumerate(nodes[:4])}
+    run = run_of(graph, labels)
+    return list_page(list_nodes(run.classifier, f"0{name}"), f"0{name}", run)
+
+
+def values(name):
+    graph, nodes = ringed(name)
+    known = {node: k * 1.5 for k, node in enumerate(nodes[:8:2])}
+    return model_page(DirichletRegressor().fit(graph, known), record(name))
+
+
+def label_sets(name):
+    graph, nodes = ringed(name)
+    known = {node: {f"{k}{name}", f"a{name}"} for k, node in enumerate(nodes[:8:2])}
+    return model_page(MultiLabelDirichletClassifier().fit(graph, known), record(name))
+
+
 def explanation(name):
     nodes = [f"{k:02}{name}" for k in range(12)]
     graph = Graph.from_edges(nodes, nodes[1:] + nodes[:1])
@@ -90,12 +153,16 @@ def evaluation(name):
     )
 
 
-@pytest.mark.parametrize("make", [classification, evaluation, explanation, paper])
+MAKERS = [classification, ranking, listing, values, label_sets, evaluation, explanation, paper]
+
+
+@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_elements_and_attributes_are_those_of_a_page_with_harmless_names(make, name):
     text = make(name)
     assert skeleton(text) == skeleton(make("harmless"))
-    assert not {*"\0\x07\x1b\u202e\u2028"} & {*text}
+    assert not {*"\0\x07\x1b\u202e\u2028\u200f\u2067"} & {*text}
+    assert make is paper or "x" * 2000 not in text
     assert "49" not in Page(paper("{{ 7 * 7 }}")).words
 
 
@@ -120,6 +187,9 @@ def test_every_colour_is_there_in_light_and_dark():
 
 def test_templates_come_with_the_package_and_none_is_without_use():
     there = {path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.*")}
-    parts = (Command, Heading, Image, Legend, Notice, Paragraph, Table)
-    used = {f"parts/{part.template}" for part in parts} | {"parts/figure.html", "parts/group.html"}
-    assert there == used | {"page.html", "style.css"}
+    parts = (
+        *(Command, Finder, Heading, Image, KeyNumbers, Legend, NodeList, Notice, Paragraph, Table),
+    )
+    used = {f"parts/{part.template}" for part in parts}
+    used |= {f"parts/{name}.html" for name in ("figure", "group", "class_name")}
+    assert there == used | {"page.html", "style.css", "lists.js"}

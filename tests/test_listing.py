@@ -103,7 +103,7 @@ def test_a_list_can_be_a_page(here):
     here("classify", "edges.csv", "labels.csv", "--list", "<b>fraud", "-o", "l.html")
     text = (here.folder / "l.html").read_text(encoding="utf-8")
     assert "<b>fraud" not in text
-    assert "most likely of class &lt;b&gt;fraud" in text
+    assert "most likely to be &lt;b&gt;fraud" in text
     assert Page(text).section("The list")
 
 

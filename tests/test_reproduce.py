@@ -82,7 +82,7 @@ def test_all_parts_are_made_and_shown(tmp_path, data):
     for name in ("table1", "table2", "decisions", "ten_sweeps"):
         assert (out / f"{name}.md").exists()
         Page((out / f"{name}.html").read_text(encoding="utf-8"))
-    assert "Not in the cache, and could not be fetched: WikiVitals+." in shown.words
+    assert "Not in the cache, and could not be downloaded: WikiVitals+." in shown.words
 
 
 @pytest.mark.usefixtures("small", "no_network")

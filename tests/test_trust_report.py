@@ -48,7 +48,7 @@ def test_accuracy_and_macro_f1_are_those_of_the_spot_check(run):
     assert f"All {check.n_seeds} seeds were left out, one at a time." in words
     assert f"{n_right} got their own label back: accuracy {check.accuracy}, " in words
     assert f"macro-F1 {check.macro_f1}." in words
-    assert "19 of 20 such intervals hold the true value" in words
+    assert "19 of 20 such intervals would contain the true value" in words
     assert "too few labels" not in words
 
 
@@ -57,9 +57,8 @@ def test_the_page_says_how_often_another_class_is_more_probable_than_the_label(r
     assert tally.n_outdone > 0
     words = section_of(run, "How far to trust it")[1]
     share = percent(tally.n_outdone / tally.n_labelled)
-    assert (
-        f"At {share} of the nodes labelled another class is more probable than the label." in words
-    )
+    sentence = f"For {share} of the labelled nodes, another class is more probable than the label."
+    assert sentence in words
 
 
 def test_what_is_expected_of_free_nodes_is_told(run):
@@ -111,12 +110,12 @@ def test_the_reliability_diagram_shows_what_was_said_and_what_is_so(run):
     assert f"softmax of 5 × centred temperature: {errors[1]:.3f}" in words
     points = reliability(ours, right, 10)
     told = [
-        f"said {each.probability:.2f}, right {each.right:.2f}: {each.n_labels} label"
+        f"predicted {each.probability:.2f}, right {each.right:.2f}: {each.n_labels} label"
         for each in (*reliability(rival, right, 10), *points)
     ]
     titles = [point.findtext("title") for point in section.iter("ellipse") if len(point)]
     assert [title.removesuffix("s") for title in titles] == told
-    for row, each in zip(table_of(run, "Said and so"), points, strict=True):
+    for row, each in zip(table_of(run, "Predicted and observed"), points, strict=True):
         share = proportion(round(each.right * each.n_labels), each.n_labels)
         assert row[:2] == [f"{each.probability:.2f}", str(each.n_labels)]
         assert row[2:] == [f"{each.right:.2f}", f"{share.low:.2f} to {share.high:.2f}"]
@@ -144,7 +143,7 @@ def test_few_seeds_make_no_diagram():
     m = len(few.classifier.spot_check().nodes)
     section, words = section_of(few, "Calibration")
     assert 0 < m < 20
-    assert f"{m} seeds could be judged: too few" in words
+    assert f"{m} seeds could be checked: too few" in words
     assert section.find(".//svg") is None
 
 
@@ -168,7 +167,7 @@ def test_a_wrong_label_is_the_first_suspect(rng):
     graph, truth = BlockModel([40, 40], 0.4, 0.01).sample(rng)
     labels = {node: f"side {truth[node]}" for node in range(0, 80, 2)}
     clean = run_of(graph, labels)
-    assert "There is none among 40 seeds left out." in section_of(clean, "Suspects")[1]
+    assert "There are none among 40 seeds left out." in section_of(clean, "Suspects")[1]
     wrong = run_of(graph, labels | {10: "side 1"})
     assert table_of(wrong, "Labels to check")[0][:3] == ["10", "side 1", "side 0"]
     assert "isotherm suspects" not in classification_page(wrong)
@@ -200,7 +199,7 @@ def test_seeds_left_out_together_are_told_so():
     check = run.classifier.spot_check()
     words = section_of(run, "How far to trust it")[1]
     assert f"A sample of 25 of the {check.n_seeds} seeds was left out, all of these tog" in words
-    assert "fared a bit worse than alone" in words
+    assert "they scored slightly lower than each would alone" in words
     assert f"accuracy {check.accuracy}" in words
     section, words = section_of(run, "Suspects")
     assert check.suspects()
@@ -218,8 +217,8 @@ def test_doubts_of_the_fit_are_a_notice_and_warned_of_once(recwarn):
     assert section.find("div[@class='notice']") is section[2]  # before any number
     assert "left out, one at a time" in section[3].text
     assert "Class '<b>two</b>' has one seed: nothing can tell" in words
-    assert "The 2 of 3 seeds that are not the only ones of their class were left out" in words
-    assert "Of 1 class no seed was left out." in words
+    assert "2 of 3 seeds, those that are not the only one of their class, were left out" in words
+    assert "1 class had no seed in this sample." in words
     assert len(recwarn) == 1
 
 
@@ -245,15 +244,15 @@ def test_hostile_names_among_the_suspects_do_no_harm():
     assert ("class", "marked") not in page.attributes
 
 
-ONE_EACH = "Every class has one seed"
-NO_SEED = "No seed could be judged"
+ONE_EACH = "Every class has only one seed"
+NO_SEED = "No seed could be checked"
 
 
 @pytest.mark.parametrize(
     ("edges", "labels", "options", "words"),
     [
         (("abc", "bcd"), {"a": 1, "d": 2}, {}, [ONE_EACH, NO_SEED, "No seed could be left out"]),
-        (("ab", "bc"), {"a": 1, "b": 2, "c": 1}, {}, ["2 seeds could be judged"]),
+        (("ab", "bc"), {"a": 1, "b": 2, "c": 1}, {}, ["2 seeds could be checked"]),
         (("ab", "bc"), {"a": 1, "b": 2, "c": 3}, {}, [ONE_EACH, NO_SEED]),
         (("abxy", "bcyx"), {"a": 1, "b": 2}, {}, [ONE_EACH]),
         (("axpq", "bypr"), {"a": 1, "x": 1, "p": 2, "q": 2}, {}, ["No heat reached 4 seeds left"]),
@@ -295,7 +294,7 @@ def test_of_many_classes_those_with_the_most_seeds_are_listed():
     n_seeds = [int(row[1]) for row in table_of(run, "Seeds left out, class by class")]
     assert n_seeds == [3] * 12 + [2] * 3
     assert "And 27 more classes with 54 seeds left out." in words
-    assert "Of 2 classes no seed was left out." in words
+    assert "2 classes had no seed in this sample." in words
 
 
 def test_a_section_that_fails_leaves_the_others(run, monkeypatch):
@@ -321,7 +320,7 @@ def test_a_stacked_model_is_told_with_what_it_combines(run):
     assert model.views_
     stacked = replace(run, classifier=model)
     words = section_of(stacked, "How far to trust it")[1]
-    assert "Each was judged by a model that was fitted to other seeds." in words
+    assert "Each was scored by a model fitted to other seeds." in words
     assert "What was combined" in words
     assert "stacked (in use)" in words
     assert "learnt from these very seeds" not in section_of(stacked, "Calibration")[1]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph as Graph
     from isotherm.read import read_graph as read_graph
     from isotherm.read import read_labels as read_labels
+    from isotherm.report.pages.model import write_report as write_report
     from isotherm.solvers import Certificate as Certificate
     from isotherm.solvers import ConjugateGradient as ConjugateGradient
     from isotherm.solvers import Direct as Direct
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from isotherm.trust.scoring import LeaveOneOut as LeaveOneOut
     from isotherm.trust.scoring import Suspect as Suspect
     from isotherm.trust.suggest import Suggestion as Suggestion
+    from isotherm.trust.values import ValuesLeftOut as ValuesLeftOut
     from isotherm.write import write_predictions as write_predictions
 
 _HOME = {
@@ -92,11 +94,13 @@ _HOME = {
     "Suspect": "trust.scoring",
     "Sweeps": "solvers",
     "UnknownNode": "errors",
+    "ValuesLeftOut": "trust.values",
     "load_dataset": "datasets",
     "read_graph": "read",
     "read_labels": "read",
     "solve_dirichlet": "equilibrium",
     "write_predictions": "write",
+    "write_report": "report.pages.model",
 }
 
 __all__ = ["__version__", *_HOME]

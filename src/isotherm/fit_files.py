@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from isotherm.engines import fallback_reason
 from isotherm.errors import IsothermWarning, ParameterError
-from isotherm.pipeline import check_output_size, read_edges, tell_of_files
+from isotherm.job import options_of
+from isotherm.memory import peak_memory
+from isotherm.pipeline import Clock, check_output_size, read_edges, tell_of_files
 from isotherm.read.load import gather_labels
 from isotherm.write import write_predictions
 
@@ -90,19 +92,23 @@ def _parameters(job: Job) -> dict[str, Any]:
 def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
     """The model, fitted to the files; what it found is written."""
     job.check()
-    graph, edges = read_edges(job, stages)
-    check_output_size(job, graph.n_nodes)
-    with stages.stage(f"reading {job.labels}"):
-        rows, read = gather_labels(job.labels, job.label_columns, job.label_options)
-        given = known(rows, graph, read)
+    clock = Clock({})
+    with clock("reading"):
+        graph, edges = read_edges(job, stages)
+        check_output_size(job, graph.n_nodes)
+        with stages.stage(f"reading {job.labels}"):
+            rows, read = gather_labels(
+                job.labels, job.label_columns, job.label_options, hashed=job.is_hashed
+            )
+            given = known(rows, graph, read)
     tell_of_files(graph, edges, read, stages)
-    with stages.solving() as show:
+    with clock("solving"), stages.solving() as show:
         model.fit(graph, given, progress=show)
     fallback = fallback_reason(model.engine, model.solution_.engine, graph)
     if fallback:
         warnings.warn(fallback, IsothermWarning, stacklevel=2)
     if job.out is not None:
-        with stages.stage(f"writing {job.out}") as progress:
+        with clock("writing"), stages.stage(f"writing {job.out}") as progress:
             write_predictions(
                 model,
                 job.out,
@@ -110,4 +116,13 @@ def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
                 spreadsheet_safe=job.spreadsheet_safe,
                 progress=progress,
             )
+    if job.report is not None:
+        from isotherm.report.pages.model import write_model_page
+        from isotherm.report.pages.record import Record
+
+        with stages.stage(f"writing {job.report}"):
+            files = (edges, read)
+            seconds, memory = clock.seconds, peak_memory()
+            record = Record(options_of(model), files, job.command, seconds, memory)
+            write_model_page(model, record, job.report, force=job.force)
     return model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -18,6 +19,7 @@ from isotherm.write import STANDARD_OUTPUT, check_size, output_of
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.classifier.estimator import DirichletEstimator
     from isotherm.graph import Graph
     from isotherm.read.report import ReadReport
 
@@ -144,6 +146,11 @@ class Job:
             raise ParameterError("predictions and report need two different files")
         if read & written:
             raise ParameterError("a file that is read must not be written over")
+
+
+def options_of(model: DirichletEstimator) -> dict[str, str]:
+    """The parameters of a model, by name, as text."""
+    return {name: str(getattr(model, name)) for name in sorted(signature(type(model)).parameters)}
 
 
 @dataclass(frozen=True, eq=False)

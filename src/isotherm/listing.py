@@ -111,7 +111,7 @@ def list_nodes(
         [label],
         top,
         min_probability=min_probability,
-        reasons=reasons,
+        explained=top if reasons else 0,
         name=name,
         progress=progress,
     )
@@ -124,20 +124,58 @@ def list_each(
     top: int = TOP,
     *,
     min_probability: float = 0.0,
-    reasons: bool = True,
+    explained: int = TOP,
     name: Callable[[object], str] = str,
     progress: Progress | None = None,
 ) -> list[list[Listed]]:
-    """The same for several classes, whose probabilities are found together; see `list_nodes`."""
+    """The same for several classes, whose probabilities are found together; see `list_nodes`.
+
+    The first so many of each have a reason.
+    """
     codes = [code_of(classifier, label) for label in labels]
     if len(classifier.classes_) == 1:
         first = [_nearest(classifier, top)]
     else:
         first = _likeliest(classifier, codes, top, min_probability)
     return [
-        _listed(classifier, code, *chosen, reasons=reasons, name=name, progress=progress)
+        _listed(classifier, code, *chosen, explained=explained, name=name, progress=progress)
         for code, chosen in zip(codes, first, strict=True)
     ]
+
+
+def list_labelled(
+    classifier: HeatClassifier,
+    code: int,
+    nodes: NDArray[np.intp],
+    probability: NDArray[np.float64],
+    *,
+    top: int,
+    explained: int,
+    name: Callable[[object], str] = str,
+) -> list[Listed]:
+    """Of the nodes that have a label, the most probable, in that order; equals by name.
+
+    Parameters
+    ----------
+    classifier : HeatClassifier
+        Fitted; of several classes.
+    code : int
+        The number of the class.
+    nodes : int array of shape (m,)
+        Positions of the nodes that have its label.
+    probability : array of shape (m,)
+        Of the label.
+    top : int
+        How many nodes.
+    explained : int
+        How many of these, the first ones, have a reason, which takes a solve for each.
+    name : callable
+        See `list_nodes`.
+    """
+    order, _ = best_first(probability, classifier.names_[nodes])
+    chosen = nodes[order[:top]]
+    numbers = [_rival(classifier, int(i), code) for i in chosen]
+    return _listed(classifier, code, chosen, numbers, explained=explained, name=name)
 
 
 def _listed(
@@ -146,17 +184,17 @@ def _listed(
     chosen: NDArray[np.intp],
     numbers: list[Numbers],
     *,
-    reasons: bool,
+    explained: int,
     name: Callable[[object], str],
-    progress: Progress | None,
+    progress: Progress | None = None,
 ) -> list[Listed]:
-    """What there is to say of the nodes chosen."""
+    """What there is to say of the nodes chosen; the first so many have a reason."""
     (own_label,) = classifier.classes_[[code]].tolist()
     names = classifier.names_[chosen].tolist()
-    explained = classifier.explain_each(names, paths=1) if reasons else iter(())
+    reasons = classifier.explain_each(names[:explained], paths=1) if explained else iter(())
     found = []
     for row, (i, node) in enumerate(zip(chosen.tolist(), names, strict=True)):
-        why = next(explained, None)
+        why = next(reasons, None)
         found.append(
             Listed(
                 row + 1,

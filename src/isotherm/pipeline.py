@@ -8,13 +8,12 @@ import time
 import warnings
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from isotherm.errors import IsothermWarning, NotEnoughMemory, ParameterError
 from isotherm.files import written
-from isotherm.job import Job, Run
+from isotherm.job import Job, Run, options_of
 from isotherm.listing import list_nodes
 from isotherm.memory import peak_memory
 from isotherm.read.load import load_graph, load_labels
@@ -102,9 +101,9 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     """
     stages = stages or Silent()
     run = label(job, stages)
-    clock = _Clock(run.seconds)
+    clock = Clock(run.seconds)
     if len(run.classifier.classes_) > 1:
-        with clock("judging"), stages.stage("leaving seeds out, to tell how sure labels are"):
+        with clock("scoring"), stages.stage("leaving seeds out, to tell how sure labels are"):
             calibrate(run.classifier)
     else:
         with clock("ranking"), stages.stage("ranking nodes by how near they are to the seeds"):
@@ -127,7 +126,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     run = replace(run, memory=peak_memory())
     if job.report is not None:
         with stages.stage(f"writing {job.report}"):
-            write_report(run, job.report, force=job.force)
+            write_run_page(run, job.report, force=job.force)
     if job.summary is not None:
         write_summary(run, job.summary, force=job.force)
     return run
@@ -136,7 +135,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
 def label(job: Job, stages: Stages) -> Run:
     """Read the files of a job and label all nodes; see `do`."""
     job.check()
-    clock = _Clock({})
+    clock = Clock({})
     with clock("reading"):
         inputs = read(job, stages)
     if job.listed is not None and job.listed not in set(inputs.labels.values()):
@@ -225,7 +224,7 @@ def tell_of_files(graph: Graph, edges: ReadReport, labels: ReadReport, stages: S
 
 def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: str = "") -> Run:
     """Label all nodes."""
-    clock, read = _Clock({}), inputs.labels_read
+    clock, read = Clock({}), inputs.labels_read
     try:
         with clock("solving"), stages.solving() as show:
             classifier.fit(inputs.graph, inputs.labels, inputs.confidence, progress=show)
@@ -237,10 +236,7 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
         inputs.graph,
         inputs.edges_read,
         read,
-        options={
-            name: str(getattr(classifier, name))
-            for name in sorted(signature(type(classifier)).parameters)
-        },
+        options=options_of(classifier),
         command=command,
         seconds=clock.seconds,
         converged=classifier.solution_.converged,
@@ -258,7 +254,7 @@ def calibrate(classifier: HeatClassifier) -> None:
     classifier.calibration_  # noqa: B018  # found when it is first asked for
 
 
-def write_report(run: Run, path: str, *, force: bool = False) -> None:
+def write_run_page(run: Run, path: str, *, force: bool = False) -> None:
     """Write the page about a run.
 
     Raises
@@ -266,12 +262,11 @@ def write_report(run: Run, path: str, *, force: bool = False) -> None:
     FileError
         If the file cannot be written.
     """
-    from isotherm.report.pages.classification import classification_page
-    from isotherm.report.tables import write_text
+    from isotherm.report.pages.model import write_model_page
+    from isotherm.report.pages.record import Record
 
-    page = classification_page(run)
-    with written(path):
-        write_text(Path(path), page, force=force)
+    least = run.min_probability
+    write_model_page(run.classifier, Record.of_run(run), path, min_probability=least, force=force)
 
 
 def write_listed(run: Run, job: Job, out: str, progress: Progress) -> None:
@@ -315,7 +310,7 @@ def _warn(sentence: str) -> None:
     warnings.warn(sentence, IsothermWarning, stacklevel=3)
 
 
-class _Clock:
+class Clock:
     """Adds the seconds of stages, by name."""
 
     def __init__(self, seconds: dict[str, float]) -> None:

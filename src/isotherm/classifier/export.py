@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from isotherm.errors import MissingLibrary
 
 if TYPE_CHECKING:
+    import os
+
     from numpy.typing import NDArray
 
+    from isotherm.classifier.estimator import DirichletEstimator
     from isotherm.dirichlet import DirichletProblem
     from isotherm.trust.rank import Ranking
 
@@ -88,6 +91,30 @@ class Exporting:
         else:
             graph.add_weighted_edges_from(zip(*ends, rows.weights[once].tolist(), strict=True))
         return graph
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a web page about what was found: one file that needs nothing else.
+
+        Parameters
+        ----------
+        path : str or Path
+        **options
+            ``force=True`` replaces a file that is there; see `isotherm.write_report`.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from isotherm import DirichletClassifier, load_dataset
+        >>> club = load_dataset("karate")
+        >>> clf = DirichletClassifier().fit(club.graph, {0: "Mr. Hi", 33: "Officer"})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.report(f"{folder}/club.html")
+        ...     print(os.listdir(folder))
+        ['club.html']
+        """
+        import isotherm  # pages are made far above: see `isotherm.report`
+
+        isotherm.write_report(cast("DirichletEstimator", self), path, **options)
 
 
 class RankedRows(NamedTuple):

@@ -22,6 +22,7 @@ from isotherm.classifier.two_classes import (
     calibrations,
     certificate_of,
     leads,
+    leads_left_out,
     rest,
     with_all_heat,
 )
@@ -179,6 +180,7 @@ class MultiLabelDirichletClassifier(
         self.status_ = np.select(which, [PREDICTED, NO_HEAT], SEED)
         self._judge_labels()
         self._calibrations: list[Calibration] = []  # found when first asked for
+        self._left_out: tuple[NDArray[np.float64], NDArray[np.bool_]] | None = None
         return self
 
     def _judge_labels(self) -> None:
@@ -297,16 +299,33 @@ class MultiLabelDirichletClassifier(
         heat = self._extend(rows, self._heat)[:, 0]
         return leads(self._extend(rows), heat, self._means, self._decision), heat
 
+    def spot_check(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Seeds left out: the labels that each would get, those it has, and what can be judged.
+
+        Arrays have a row for each of up to 300 seeds and a column for each label. What cannot be
+        judged is a label that no other seed has, or that all others have, or a seed that no heat
+        would reach.
+        """
+        check_is_fitted(self)
+        S, has = self._leads_left_out()
+        judged = np.isfinite(S)
+        return judged & (S > 0), has, judged
+
+    def _leads_left_out(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Leads at seeds as if each were free, and whether it has the label; found once."""
+        if self._left_out is None:
+            with self._prepare(self.problem_) as session:
+                self._left_out = leads_left_out(
+                    session,
+                    with_all_heat(self.solution_, leaks=self.problem_.leak > 0),
+                    self._decision,
+                    tol=max(self.tol, PROBABILITY_TOL),
+                    abstain=self.unreached == "abstain",
+                )
+        return self._left_out
+
     def _calibrate(self) -> list[Calibration]:
         S, predicted = self.scores_, self.status_ == PREDICTED
         spread = np.sqrt((S[predicted] ** 2).sum(axis=0) / max(predicted.sum(), 1)) / 2
         units = np.where((spread > 0) & np.isfinite(spread), spread, 1.0)
-        with self._prepare(self.problem_) as session:
-            return calibrations(
-                session,
-                with_all_heat(self.solution_, leaks=self.problem_.leak > 0),
-                units,
-                self._decision,
-                tol=max(self.tol, PROBABILITY_TOL),
-                abstain=self.unreached == "abstain",
-            )
+        return calibrations(*self._leads_left_out(), units)

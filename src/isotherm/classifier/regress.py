@@ -20,6 +20,7 @@ from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
 from isotherm.graph.nodes import is_missing
 from isotherm.labels import locate
+from isotherm.trust.values import leave_values_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
     from isotherm.solvers.method import Solver
     from isotherm.solvers.options import Progress
+    from isotherm.trust.values import ValuesLeftOut
 
 
 class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
@@ -135,6 +137,23 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         """Values of the fitted nodes, or of new ones; see `DirichletClassifier.predict`."""
         check_is_fitted(self)
         return self.temperatures_.copy() if X is None else self._extend(X)[:, 0]
+
+    def spot_check(self) -> ValuesLeftOut:
+        """What seeds would get if their own values were not known: how far off values may be.
+
+        Up to 300 seeds are left out one at a time, all of them if there are fewer; on a graph of
+        more than 150 000 edges up to 31, or a tenth of all together.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletRegressor, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> model = DirichletRegressor().fit(path, {"a": -2.0, "c": 1.0, "e": 2.0})
+        >>> model.spot_check().found.round(3).tolist()
+        [1.0, 0.0, 1.0]
+        """
+        check_is_fitted(self)
+        return leave_values_out(self.problem_, self._prepare)
 
     def columns(self) -> dict[str, list[Any]]:
         """What is known of each node, by the name of the column; see `to_frame`.

@@ -98,13 +98,7 @@ def with_all_heat(solution: Solution, *, leaks: bool) -> Solution:
 
 
 def calibrations(
-    session: Session,
-    solution: Solution,
-    units: NDArray[np.float64],
-    decision: str,
-    *,
-    tol: float,
-    abstain: bool,
+    S: NDArray[np.float64], has: NDArray[np.bool_], units: NDArray[np.float64]
 ) -> list[Calibration]:
     """What the leads of each label are worth, by leave-one-out of the seeds.
 
@@ -113,17 +107,11 @@ def calibrations(
 
     Parameters
     ----------
-    session : Session
-        Of a problem with a column for each label, and a last one for all the heat.
-    solution : Solution
-        Its solution.
+    S, has
+        See `leads_left_out`.
     units : array of shape (L,)
         Spread of the leads over the graph.
-    decision : str
-    tol, abstain
-        See `isotherm.trust.leave_one_out.leave_one_out`.
     """
-    S, has = leads_left_out(session, solution, decision, tol=tol, abstain=abstain)
     found = []
     for k, unit in enumerate(units.tolist()):
         judged = np.isfinite(S[:, k])
@@ -135,10 +123,20 @@ def calibrations(
 def leads_left_out(
     session: Session, solution: Solution, decision: str, *, tol: float, abstain: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Leads at seeds as if each were free, and whether it has the label; see `calibrations`.
+    """Leads at seeds as if each were free, and whether it has the label.
 
     Not finite where no heat would reach a seed, or no seed would be left that has the label, or
     none that has it not.
+
+    Parameters
+    ----------
+    session : Session
+        Of a problem with a column for each label, and a last one for all the heat.
+    solution : Solution
+        Its solution.
+    decision : str
+    tol, abstain
+        See `isotherm.trust.leave_one_out.leave_one_out`.
     """
     of_one_class = np.zeros(session.problem.n_seeds, dtype=np.intp)
     left = leave_sample_out(session, solution, of_one_class, tol=tol, abstain=abstain)

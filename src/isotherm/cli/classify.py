@@ -81,5 +81,5 @@ def _classify_sets(job: Job, separator: str | None, messages: MessageOptions) ->
     with messages.stages() as stages:
         found = predict_label_sets(job, stages, separator=separator)
     if stages.is_shown or (messages.verbose and not messages.quiet):
-        say_lines(fitted_lines(found, "label", job.out))
+        say_lines(fitted_lines(found, "label", job))
     end(converged=found.solution_.converged)

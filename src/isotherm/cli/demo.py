@@ -43,7 +43,7 @@ def demo(
     from isotherm.classifier.pick import pick_model
     from isotherm.datasets import load_dataset
     from isotherm.labels import number_classes
-    from isotherm.pipeline import write_report
+    from isotherm.pipeline import write_run_page
 
     path, rng = report or REPORT, np.random.default_rng(seed)
     how = {"tol": solver.tol, "solver": solver.solver, "engine": solver.engine}
@@ -55,7 +55,7 @@ def demo(
         classifier = pick_model(model, how, debian.graph, n_classes)
         run = _label(classifier, debian, given, stages)
         with stages.stage(f"writing {path}"):
-            write_report(run, path)
+            write_run_page(run, path)
     _print_scores(run, debian.labels, given, rng)
     Console().print(f"see {path}", soft_wrap=True)
     end(converged=run.converged)
@@ -69,9 +69,7 @@ def _label(model: HeatClassifier, debian: Dataset, given: NDArray[np.bool_], sta
     names = debian.graph.nodes.ids[given].tolist()
     known = dict(zip(names, debian.labels[given].tolist(), strict=True))
     edges, labels = (
-        ReadReport(
-            "debian", "comes along", n_rows=count, checksum="part of isotherm, see its version"
-        )
+        ReadReport("debian", "bundled", n_rows=count, checksum="part of isotherm, see its version")
         for count in (debian.graph.n_edges, len(known))
     )
     inputs = Inputs(debian.graph, known, None, edges, labels)

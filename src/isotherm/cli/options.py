@@ -166,7 +166,6 @@ class SeveralLabels:
             "--balance": model.balance,
             "--confidence": model.confidence is not None,
             "--stop": model.stop == "labels",
-            "--report": output.report is not None,
             "--list": output.listed is not None,
             "--summary": output.summary is not None,
             "--temperatures": output.temperatures,
@@ -239,6 +238,7 @@ class FileOptions:
     """Where the values of all nodes go."""
 
     out: Out = None
+    report: Report = None
     spreadsheet_safe: SpreadsheetSafe = False
     force: Force = False
 

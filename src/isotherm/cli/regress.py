@@ -33,18 +33,26 @@ def regress(
     Each is the mean of its neighbours' numbers, by weight; OUT says how far from that it may be,
     proven. --tol is in the unit of the values. --node and --label name the columns of VALUES.
 
-    For example: isotherm regress edges.csv values.csv -o predicted.csv
+    For example: isotherm regress edges.csv values.csv -o predicted.csv --report report.html
     """
-    if output.out is None:
-        raise typer.BadParameter("Name a file for the values with -o (- is standard output).")
+    if not (output.out or output.report):
+        raise typer.BadParameter(
+            "Name a file for the values with -o (- is standard output), or one for --report."
+        )
     from isotherm.fit_files import predict_values
     from isotherm.report.terminal import fitted_lines
 
     model = o.ModelOptions(leak=heat.leak, unreached=heat.unreached)
     job = make_job(edges, values, reading, model, solver)
-    job = replace(job, out=output.out, force=output.force, spreadsheet_safe=output.spreadsheet_safe)
+    job = replace(
+        job,
+        out=output.out,
+        report=output.report,
+        force=output.force,
+        spreadsheet_safe=output.spreadsheet_safe,
+    )
     with messages.stages() as stages:
         found = predict_values(job, stages)
     if stages.is_shown or (messages.verbose and not messages.quiet):
-        say_lines(fitted_lines(found, "value", output.out))
+        say_lines(fitted_lines(found, "value", job))
     end(converged=found.solution_.converged)

@@ -63,8 +63,8 @@ def explanation_lines(why: Explanation, most: int, width: int, decision: str) ->
         remarks.append(f"  {lost:.3f} of the heat is lost to the leak")
     if decision != "plain" and why.classes[first] > why.classes.get(why.label, 0.0):
         remarks.append(
-            f"  {one_line(str(first))} has the greatest share, but much of the heat of other "
-            f"nodes, too; the decision '{decision}' takes that into account"
+            f"  {one_line(str(first))} has the greatest share, but also much of the heat of other "
+            f"nodes; the decision '{decision}' takes that into account"
         )
     shown = [(one_line(str(label)), share) for label, share in ranked[:most]]
     names = max((len(label) for label, _ in shown), default=0)

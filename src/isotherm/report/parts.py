@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
+    from isotherm.report.tables import Cell
+
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -85,7 +87,93 @@ class Group:
     parts: Sequence[Part]
 
 
-Part: TypeAlias = Paragraph | Heading | Command | Notice | Figure | Image | Legend | Group | Table
+@dataclass(frozen=True)
+class KeyNumbers:
+    """What a reader wants first: pairs of a number and what it counts."""
+
+    template: ClassVar[str] = "key_numbers.html"
+    numbers: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a list of nodes; an `extra` one is left out where the page is narrow."""
+
+    name: str
+    is_number: bool = False
+    is_extra: bool = False
+
+
+@dataclass(frozen=True)
+class NodeRow:
+    """A node: its cells, what speaks for it in a sentence, and more to know once it is opened."""
+
+    cells: Sequence[str | Cell]
+    gist: str
+    facts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class NodeList:
+    """Nodes in an order, each with reasons; the script of the page sorts and filters it.
+
+    Attributes
+    ----------
+    number : int
+        Which list of the page it is; links lead to ``#list-NUMBER``.
+    title : str
+    count : str
+        How many nodes are shown, and of how many.
+    columns : sequence of Column
+        The second is the name to search for, the third the number to filter by.
+    rows : sequence of NodeRow
+    colour : str
+        Of its class, if it has one.
+    """
+
+    template: ClassVar[str] = "node_list.html"
+    number: int
+    title: str
+    count: str
+    columns: Sequence[Column]
+    rows: Sequence[NodeRow]
+    colour: str = ""
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Search and filters over all lists of the page, which only a script can work.
+
+    Attributes
+    ----------
+    number_name : str
+        Of the number to filter by.
+    lists : sequence of (int, str)
+        The number and the title of each list.
+    group_name : str
+        Of what lists stand for, such as classes.
+    """
+
+    template: ClassVar[str] = "finder.html"
+    number_name: str
+    lists: Sequence[tuple[int, str]]
+    group_name: str = "class"
+
+
+Part: TypeAlias = (
+    Paragraph
+    | Heading
+    | Command
+    | Notice
+    | Figure
+    | Image
+    | Legend
+    | Group
+    | Table
+    | KeyNumbers
+    | NodeList
+    | Finder
+)
 
 
 @dataclass(frozen=True)

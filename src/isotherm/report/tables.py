@@ -26,10 +26,13 @@ class Cell:
     text : str
     colour : str
         Of the dot before it; without one a star comes after it: there is something to say.
+    list_number : int
+        Of the list of nodes that it links to, see `isotherm.report.parts`; −1 without one.
     """
 
     text: str
     colour: str = ""
+    list_number: int = -1
 
     def __str__(self) -> str:
         return self.text if self.colour else f"{self.text} *"

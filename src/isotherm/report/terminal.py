@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.estimate import Estimate
-    from isotherm.job import Run
+    from isotherm.job import Job, Run
     from isotherm.read.report import ReadReport
     from isotherm.report.scores import Score
     from isotherm.solvers import Solution
@@ -116,7 +116,7 @@ def solution_line(solution: Solution) -> str:
 
 
 def fitted_lines(
-    model: DirichletRegressor | MultiLabelDirichletClassifier, what: str, out: str | None
+    model: DirichletRegressor | MultiLabelDirichletClassifier, what: str, job: Job
 ) -> list[str]:
     """How values, or sets of labels, were found, how many, and where they went."""
     counts = {kind: int((model.status_ == kind).sum()) for kind in ("predicted", "unreached")}
@@ -125,7 +125,12 @@ def fitted_lines(
         f"predicted the {what}s of {counted(counts['predicted'], 'node')}"
         + (f", {counts['unreached']:,} unreached" if counts["unreached"] else ""),
     ]
-    return [*lines, *([] if out in (None, *STANDARD_OUTPUT) else [one_line(f"wrote {out}")])]
+    return [*lines, *_written(job.out, job.report)]
+
+
+def _written(*names: str | None) -> list[str]:
+    """Which files were written."""
+    return [one_line(f"wrote {name}") for name in names if name not in (None, *STANDARD_OUTPUT)]
 
 
 def accuracy_line(correct: int, total: int, what: str) -> str:
@@ -151,7 +156,7 @@ def run_lines(run: Run, out: str | None, report: str | None) -> list[str]:
         *model_lines(model),
         *(_label_lines(run) if len(model.classes_) > 1 else [_ranking_line(model)]),
     ]
-    lines += [f"wrote {name}" for name in (out, report) if name not in (None, *STANDARD_OUTPUT)]
+    lines += _written(out, report)
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in run.seconds.items())
     return [*map(one_line, lines), seconds]
 
@@ -163,7 +168,7 @@ def _label_lines(run: Run) -> list[str]:
     lines = [
         solution_line(model.solution_),
         f"labelled {counted(counts['predicted'] + counts['tie'], 'node')}, "
-        f"{float(model.certified_.mean()):.1%} of all labels proven"
+        f"{float(model.certified_.mean()):.1%} of all labels numerically exact"
         + (f", {counted(counts['tie'], 'tie')}" if counts["tie"] else "")
         + (f", {counts['unreached']:,} unreached" if counts["unreached"] else ""),
     ]
@@ -269,7 +274,7 @@ def dataset_table(records: list[DatasetInfo], *, width: int) -> Table:
     if width >= MEDIUM:
         table.add_column("what")
     for info in records:
-        where = "comes along" if info.bundled else "in the cache" if info.cached else "to fetch"
+        where = "bundled" if info.bundled else "in the cache" if info.cached else "to fetch"
         title = [_word(info.title)] if width >= MEDIUM else []
         table.add_row(_word(info.name), where, *title)
     return table

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from isotherm.trust.abstain import Coverage
 
 WORDS = (
-    "A node may be left without a label where that is not probable enough (--min-probability, "
-    "labels_at in Python): fewer labels, and more of them right. Labelled is the share of the free "
-    "nodes, unreached ones among them; right the share of seeds left out that get their own label, "
-    "of those that get one at least as probable."
+    "A node can be left without a label where none is probable enough (--min-probability, or "
+    "labels_at in Python): there are fewer labels, and more of them are right. “Labelled” is the "
+    "share of all free nodes, unreached ones included. “Right” is the share of seeds left out that "
+    "get their own label, among those whose label is at least that probable."
 )
-CAPTION = "Labelled and right, for each least probability"
+CAPTION = "Share labelled and share right, for each least probability"
 
 
 def abstaining(title: str, found: Findings) -> Section:
@@ -30,13 +30,13 @@ def abstaining(title: str, found: Findings) -> Section:
     rows = found.model.coverage(sorted({*LEAST, used}))
     table = Table(
         "Least probability of a label",
-        ("at least", "nodes labelled", "share", "seeds judged", "right", "95 % interval"),
+        ("at least", "nodes labelled", "share", "seeds checked", "right", "95 % interval"),
         [_row(one, used=one.min_probability == used) for one in rows],
-        ["Each seed was judged by probabilities learnt from other seeds."],
+        ["Each seed was checked with probabilities fitted to other seeds."],
     )
     judged = [one for one in rows if one.n_judged]
     if not judged:
-        return Section(title, f"{WORDS} No seed could be judged.", [table])
+        return Section(title, f"{WORDS} No seed could be checked.", [table])
     chart = Figure(CAPTION, charts.trade(judged, CAPTION))
     return Section(title, WORDS, [Group("pair", [chart, table])])
 

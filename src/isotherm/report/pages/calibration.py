@@ -29,18 +29,19 @@ SHARPNESS = 5.0  # of the softmax of scikit-network
 RIVAL = "softmax of 5 × centred temperature"
 
 CALIBRATION = (
-    "Whether probabilities are what they say. Seeds left out are grouped by the probability of "
-    "the label they got; a point is a group, the larger the more seeds, and its bar is where "
-    "the share that is right lies with a confidence of 95 %. On the dashed line, four in five "
-    "labels said to be 80 % sure are right. Points below it promise too much, points above it "
-    "too little; the expected calibration error is the mean distance from it, over seeds. The "
-    "thin grey line is what the rule of scikit-network would have said of the same seeds. "
+    "Whether probabilities can be taken at face value. Seeds left out are grouped by the "
+    "probability of the label they got. Each point is a group, larger where there are more seeds; "
+    "its bar is the 95 % interval of the share that is right. On the dashed line, labels with a "
+    "probability of 80 % are right four times in five. Points below the line promise too much, "
+    "points above it too little. The expected calibration error is the mean distance from the "
+    "line, over seeds. The thin grey line shows what scikit-network's rule gives for the same "
+    "seeds. "
 )
 FROM_THESE = (
-    "Ours were learnt from these very seeds, a few numbers for each class, and may be a bit worse "
-    "on other nodes."
+    "Our probabilities were fitted to these same seeds, with a few numbers for each class, and may "
+    "be slightly worse on other nodes."
 )
-FROM_OTHERS = "Ours are by models that were fitted to other seeds."
+FROM_OTHERS = "Our probabilities come from models fitted to other seeds."
 
 
 def calibration(title: str, found: Findings) -> Section:
@@ -49,8 +50,9 @@ def calibration(title: str, found: Findings) -> Section:
     m = len(ours[0])
     if m < FEWEST_DRAWN:
         words = (
-            f"{counted(m, 'seed') if m else 'No seed'} could be judged: too few to say whether "
-            f"probabilities are what they say. From {FEWEST_DRAWN} on there is a diagram here."
+            f"{counted(m, 'seed') if m else 'No seed'} could be checked: too few to say whether "
+            f"probabilities can be taken at face value. With {FEWEST_DRAWN} or more there is a "
+            "diagram here."
         )
         return Section(title, words)
     bins = max(FEWEST_BINS, min(BINS, m // SEEDS_PER_BIN))
@@ -64,9 +66,9 @@ def calibration(title: str, found: Findings) -> Section:
     for n, said, right in points:
         cells = f"{said:.2f}", f"{n:,}", f"{right:.2f}", within(proportion(round(right * n), n))
         rows.append(cells)
-    columns = ("said", "seeds", "right", "95 % interval")
+    columns = ("predicted", "seeds", "right", "95 % interval")
     picture = charts.reliability(points, others, caption, ("calibrated, in use", RIVAL))
-    pair = Group("pair", [Figure(caption, picture), Table("Said and so", columns, rows)])
+    pair = Group("pair", [Figure(caption, picture), Table("Predicted and observed", columns, rows)])
     learnt = FROM_OTHERS if found.model.views_ else FROM_THESE
     return Section(title, CALIBRATION + learnt, [pair])
 

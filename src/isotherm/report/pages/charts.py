@@ -63,7 +63,7 @@ def round_up(value: float) -> float:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Bars over equal parts of 0 … `high`; charts to be compared share all of this.
+    """Bars over equal parts of `low` … `high`; charts to be compared share all of this.
 
     Attributes
     ----------
@@ -74,12 +74,14 @@ class Histogram:
         Whether heights are logarithms of the counts.
     width : float
         In units of which letters have eleven.
+    low : float
     """
 
     high: float
     most: int
     log: bool = False
     width: float = 360.0
+    low: float = 0.0
 
     def draw(
         self,
@@ -103,10 +105,12 @@ class Histogram:
             tall, wide = max(tall, 0.7), step * 0.9
             parts.append(element("rect", x=x, y=lower - tall, width=wide, height=tall, fill=colour))
         for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-            x, value = left + (right - left) * share, f"{self.high * share:.4g}"
+            value = f"{self.low + (self.high - self.low) * share:.4g}"
+            x = left + (right - left) * share
             parts.append(element("text", value, x=x, y=lower + 15, text_anchor=anchor))
         if mean is not None and math.isfinite(mean):
-            x = left + (right - left) * min(max(mean / self.high, 0.0), 1.0)
+            share = (mean - self.low) / (self.high - self.low)
+            x = left + (right - left) * min(max(share, 0.0), 1.0)
             parts.append(element("line", class_="mean", x1=x, x2=x, y1=upper - 6, y2=lower))
         return picture(together(*parts), (self.width, lower + 22), description)
 
@@ -138,7 +142,7 @@ LEFT, RIGHT, UPPER, LOWER = 36.0, 346.0, 24.0, 264.0  # the sides of a square of
 def reliability(
     ours: Sequence[Bin], rival: Sequence[Bin], description: str, names: tuple[str, str]
 ) -> Markup:
-    """What was said against what is so; what is said well lies on the diagonal.
+    """Predicted probability against the share that is right; good ones lie on the diagonal.
 
     Parameters
     ----------
@@ -152,7 +156,7 @@ def reliability(
     """
     diagonal = f"M{LEFT:g} {LOWER:g}L{RIGHT:g} {UPPER:g}"
     parts = [
-        *_axes("probability said"),
+        *_axes("predicted probability"),
         element("path", class_="mean", d=diagonal),
         _thin(rival),
         *_points(ours),
@@ -170,7 +174,7 @@ def reliability(
 
 def trade(rows: Sequence[Coverage], description: str) -> Markup:
     """What is right against what is labelled, with bars of 95 % confidence."""
-    parts = _axes("share of free nodes that is labelled")
+    parts = _axes("share of free nodes labelled")
     corners = (_at(each.labelled, each.right.value) for each in rows)
     line = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in corners))
     parts.append(element("g", line, class_="rival"))
@@ -207,7 +211,8 @@ def _at(said: float, right: float) -> tuple[float, float]:
 
 def _point(each: Bin, r: float) -> Markup:
     x, y = _at(each.probability, each.right)
-    told = f"said {each.probability:.2f}, right {each.right:.2f}: {counted(each.n_labels, 'label')}"
+    shares = f"predicted {each.probability:.2f}, right {each.right:.2f}"
+    told = f"{shares}: {counted(each.n_labels, 'label')}"
     return element("ellipse", element("title", told), cx=x, cy=y, rx=r, ry=r)
 
 

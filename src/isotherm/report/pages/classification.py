@@ -9,16 +9,20 @@ import numpy as np
 from isotherm.classifier.estimator import UNSURE
 from isotherm.report.pages import charts, drawing
 from isotherm.report.pages.findings import Findings
-from isotherm.report.pages.overview import overview_sections
-from isotherm.report.pages.ranking import ranking_section, ranking_summary
+from isotherm.report.pages.node_lists import class_lists
+from isotherm.report.pages.overview import overview_section
+from isotherm.report.pages.ranking import ranking_sections, ranking_summary
+from isotherm.report.pages.record import Record, reading_section, record_section
+from isotherm.report.pages.statuses import status_table
 from isotherm.report.pages.trust import trust_sections
 from isotherm.report.palette import colour
-from isotherm.report.parts import Command, Figure, Group, Part, Section
+from isotherm.report.parts import Figure, Group, Part, Section
 from isotherm.report.tables import Table
 from isotherm.report.template import page
-from isotherm.report.words import counted, percent, short
+from isotherm.report.words import counted
 
 if TYPE_CHECKING:
+    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.job import Run
 
 LOG = " Counts are on a logarithmic scale."
@@ -28,45 +32,29 @@ MOST_DRAWINGS = 6
 
 def classification_page(run: Run) -> str:
     """One HTML document that needs nothing but itself."""
-    if len(run.classifier.classes_) == 1:
-        sections = [_reading(run), ranking_section(run), _record(run)]
-        return page(f"Ranking of {short(run.edges.name)}", ranking_summary(run), sections)
-    found = Findings(run.classifier, run.graph, run.min_probability)
-    sections = [*overview_sections(found), _drawing(found), *trust_sections(found)]
-    sections += [make(found) for make in (_doubts, _margins, _temperatures)]
-    sections += [_reading(run), _record(run)]
-    asked = (
-        f"Labels for the nodes of {short(run.edges.name)}, from those in {short(run.labels.name)}."
-    )
-    return page(f"Labels of {short(run.edges.name)}", asked, sections)
+    return labels_page(run.classifier, Record.of_run(run), run.min_probability)
 
 
-def _reading(run: Run) -> Section:
-    rows, notes = [], []
-    for what, file in (("edges", run.edges), ("labels", run.labels)):
-        name, used = short(file.name), short(", ".join(file.columns) or "–", 120)
-        numbers = f"{file.n_rows:,}", f"{file.n_skipped:,}"
-        rows.append((name, what, short(file.format), used, *numbers))
-        faults = [f"skipped: {fault}" for fault in file.faults]
-        if faults and file.n_skipped > len(faults):
-            faults.append(f"{counted(file.n_skipped - len(faults), 'more row')} skipped")
-        notes += [short(f"{name}: {note}", 300) for note in (*faults, *file.notes)]
-    graph = run.graph
-    n_components = int(graph.components.max()) + 1
-    seeded = len(np.unique(graph.components[run.classifier.seeds_.nodes]))
-    facts = [
-        ("nodes", f"{graph.n_nodes:,}"),
-        ("edges", f"{graph.n_edges:,}"),
-        ("duplicates merged", f"{max(run.edges.n_rows - run.edges.n_empty - graph.n_edges, 0):,}"),
-        ("self loops", f"{graph.rows.n_loops():,}"),
-        ("components", f"{n_components:,}"),
-        ("components without seeds", f"{n_components - seeded:,}"),
-        ("nodes unreached", f"{np.count_nonzero(run.classifier.solution_.unreached):,}"),
-    ]
-    columns = ("file", "holds", "format", "columns", "rows", "skipped")
-    words = "Each file with the columns that were used, and the graph that its edges make."
-    files = Table("Files", columns, rows, notes, kind="words4")
-    return Section("What was read", words, [files, Table("The graph", ("what", "how many"), facts)])
+def labels_page(model: HeatClassifier, record: Record, min_probability: float = 0.0) -> str:
+    """The same for a fitted model, wherever it comes from.
+
+    Parameters
+    ----------
+    model : HeatClassifier
+        Fitted.
+    record : Record
+    min_probability : float
+        Of a label; nodes whose label is less probable have none.
+    """
+    origin = [reading_section(model, record), record_section(model, record)]
+    if len(model.classes_) == 1:
+        sections = [*ranking_sections(model), *origin]
+        return page(record.titled("Ranking"), ranking_summary(model), sections)
+    found = Findings(model, model.problem_.graph, min_probability)
+    sections = [overview_section(found), class_lists(found), _drawing(found)]
+    sections += [*trust_sections(found), *(make(found) for make in (_doubts, _margins))]
+    sections += [_temperatures(found), *origin]
+    return page(record.titled("Labels"), record.asked("Labels", "the labels"), sections)
 
 
 def _margins(found: Findings) -> Section:
@@ -74,8 +62,9 @@ def _margins(found: Findings) -> Section:
     finite = margins[np.isfinite(margins)]
     words = (
         "The margin of a node is the score of its class minus that of the runner-up. Every "
-        f"temperature is proven to be within {found.model.solution_.certificate.bound:.1e} of the "
-        "exact equilibrium; a label is certified where no error of that size could change it. "
+        f"temperature is within {found.model.solution_.certificate.bound:.1e} of the exact "
+        "equilibrium, rounding included. A label is numerically exact if no error of that size "
+        "could change it. That says nothing about whether it is correct. "
     )
     parts: list[Part] = []
     if len(finite):
@@ -92,25 +81,23 @@ def _margins(found: Findings) -> Section:
 
 
 def _statuses(found: Findings) -> Table:
-    rows = []
-    for status, mask in found.masks.items():
-        if status == UNSURE and not found.min_probability:
-            continue
-        n, proven = np.count_nonzero(mask), np.count_nonzero(mask & found.model.certified_)
-        rows.append((status, f"{n:,}", percent(n / len(mask)), f"{proven:,}", f"{n - proven:,}"))
-    columns = ("status", "nodes", "share", "certified", "not certified")
-    notes = ["Seeds keep their labels, and no solving brings heat to the unreached."]
+    notes = ["Seeds keep their labels."]
+    masks = dict(found.masks)
     if found.min_probability:
-        notes.append(f"The unsure have a label less probable than {found.min_probability:g}.")
-    return Table("What became of the nodes", columns, rows, notes)
+        notes.append(
+            f"Unsure nodes have no label with a probability of at least {found.min_probability:g}."
+        )
+    else:
+        del masks[UNSURE]
+    return status_table(masks, found.model.certified_, notes)
 
 
 def _temperatures(found: Findings) -> Section:
     T = found.model.temperatures_
     free = ~found.masks["seed"] & ~np.isnan(T[:, 0])
     words = (
-        "How warm the free nodes are in the problem of each class. The dashed line is the mean "
-        "over all nodes, seeds among them: what the decision “centered” takes away."
+        "The temperatures of the free nodes for each class. The dashed line is the mean "
+        "over all nodes, seeds included: this is what the decision “centered” subtracts."
     )
     if not free.any():
         return Section("Temperatures", "Heat reached no free node.")
@@ -132,7 +119,7 @@ def _temperatures(found: Findings) -> Section:
 def _doubts(found: Findings) -> Section:
     title, nodes = "The most doubtful nodes", found.doubtful
     if not len(nodes):
-        return Section(title, "No node has a label that another class comes close to.")
+        return Section(title, "There is no node that another class comes close to.")
     rows = [
         (
             found.name(node),
@@ -145,14 +132,14 @@ def _doubts(found: Findings) -> Section:
         )
         for node, runner_up in zip(nodes.tolist(), found.runners_up(nodes), strict=True)
     ]
-    columns = ("node", "label", "runner-up", "margin", "certified", "degree", "labels around it")
-    words = "The nodes whose labels hang by the least margins."
-    return Section(title, words, [Table("Least margins", columns, rows, kind="words3 doubts")])
+    columns = ("node", "label", "runner-up", "margin", "exact", "degree", "labels around it")
+    words = "The nodes with the smallest margins. “Exact” means numerically exact."
+    return Section(title, words, [Table("Smallest margins", columns, rows, kind="words3 doubts")])
 
 
 def _drawing(found: Findings) -> Section:
     graph, n = found.graph, found.graph.n_nodes
-    title, legend = "The drawing", drawing.legend(found)
+    title, legend = "The picture", drawing.legend(found)
     shades = "Edges within a class have its colour."
     if n <= drawing.MOST_NODES:
         words = f"The whole graph. {shades}"
@@ -162,38 +149,15 @@ def _drawing(found: Findings) -> Section:
         return Section(title, words, [Figure("", picture), legend])
     nodes = found.doubtful[:MOST_DRAWINGS]
     if not len(nodes):
-        return Section(title, "The graph is too large to draw, and no node of it is in doubt.")
+        return Section(title, "The graph is too large to draw, and no node is doubtful.")
     figures = []
     for node, runner_up in zip(nodes.tolist(), found.runners_up(nodes), strict=True):
         near = drawing.neighbourhood(graph, node)
         picture = drawing.draw(found, near, width=300, named=False)
         caption = f"{found.name(node)}: {found.label(node)}, or {found.names[runner_up]}"
         figures.append(Figure(caption, picture))
-    words = f"The most doubtful nodes and their neighbours, of hubs some of these. {shades}"
-    return Section(title, words, [Group("many", figures), legend])
-
-
-def _record(run: Run) -> Section:
-    solution = run.classifier.solution_
-    solved = [
-        ("solver", solution.solver),
-        ("engine", "; ".join(filter(None, (solution.engine, run.fallback)))),
-        ("steps", f"{solution.n_iter:,}"),
-        ("residual, relative to degrees", f"{solution.residual:.1e}"),
-        ("proven error bound", f"{solution.certificate.bound:.1e}"),
-        *((f"seconds, {stage}", f"{seconds:.3f}") for stage, seconds in run.seconds.items()),
-        ("most memory", f"{run.memory / 1e6:,.0f} MB" if run.memory else "not known"),
-    ]
-    tables = [
-        ("Options", ("option", "value"), run.options.items()),
-        ("Solver", ("what", "value"), solved),
-        ("Versions", ("program", "version"), run.versions.items()),
-        ("Input files", ("file", "SHA-256"), run.inputs.items()),
-    ]
-    *small, inputs = (
-        Table(title, columns, [(short(a), short(b, 200)) for a, b in rows], kind="facts")
-        for title, columns, rows in tables
+    words = (
+        "The most doubtful nodes and their neighbours; only some neighbours of hubs are shown. "
+        f"{shades}"
     )
-    words = "With the same files and versions this line makes the same again:"
-    command = Command(short(run.command, 2000))
-    return Section("The record of the run", words, [command, Group("many", small), inputs])
+    return Section(title, words, [Group("many", figures), legend])

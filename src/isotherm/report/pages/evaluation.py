@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 AXES = {"macro_f1": "macro-F1", "accuracy": "accuracy"}
 COLUMNS = ("model", *AXES.values(), "seconds")
 PROTOCOL = (
-    "Some labels were given as seeds, drawn at random, and the others were held out to score the "
-    "answers; all models had the same seeds. The accuracy counts all nodes alike; the macro-F1 "
-    "counts all classes alike, small ones as much as large ones. A node without an answer counts "
-    "as wrong."
+    "Some labels, drawn at random, were given as seeds; the others were held out to score the "
+    "answers. All models had the same seeds. Accuracy counts every node the same; macro-F1 counts "
+    "every class the same, however small. A node without an answer counts as wrong."
 )
 
 
@@ -77,7 +76,7 @@ def evaluation_page(found: Evaluation) -> str:
 
 def _summary(found: Evaluation, by_share: dict[float, list[Score]]) -> str:
     """Who is ahead, in words."""
-    sizes = ", ".join(f"{number:,} {what}" for what, number in found.facts.items())
+    sizes = ", ".join(f"{number:,} {short(what)}" for what, number in found.facts.items())
     draws = counted(len({row["repeat"] for row in found.rows}), "draw")
     words = f"{sizes}. Means over {draws} of seeds for each share. The highest macro-F1:"
     for share, scores in by_share.items():
@@ -124,7 +123,7 @@ def _tables(found: Evaluation, by_share: dict[float, list[Score]]) -> Section:
         tables.append(Table(f"{share_text(share)} of the labels as seeds", COLUMNS, rows, notes))
     words = (
         "Mean ± standard deviation over the draws; seconds are the median of a draw, on the "
-        "machine that made this page. The best of a column is bold, which says nothing of chance: "
+        "machine that made this page. The best of each column is bold; that may be chance, so "
         "compare the difference with the deviations."
     )
     return Section("Numbers", words, [Group("two", tables)])
@@ -141,5 +140,5 @@ def _record(found: Evaluation) -> Section:
         for title, columns, rows in tables
         if rows
     ]
-    words = "With the same files and versions this line finds the same scores:"
+    words = "With the same files and versions, this command gives the same scores:"
     return Section("The record of the run", words, [Command(short(found.command, 2000)), *facts])

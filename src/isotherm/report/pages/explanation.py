@@ -150,8 +150,8 @@ def _sentence(why: Explanation, decision: str) -> str:
         text += f" The rest, {percent(lost)}, is lost to the leak."
     if decision != "plain" and why.classes[named[0]] > why.classes.get(why.label, 0.0):
         text += (
-            f" “{short(named[0], LONGEST_NAME)}” has the greatest share, but it has much of the "
-            f"heat of other nodes, too; the decision “{decision}” takes that into account."
+            f" “{short(named[0], LONGEST_NAME)}” has the greatest share, but it also has much of "
+            f"the heat of other nodes; the decision “{decision}” takes that into account."
         )
     return text.replace(" %", "\u00a0%")
 
@@ -169,7 +169,7 @@ def _shares(why: Explanation, classes: Classes, most: int) -> Section:
     """The share of each class, and of the seeds that give most."""
     means = {} if _is_seed(why) else classes.means
     ranked = _ranked(why)
-    words = "The share of each class is the node's temperature in the problem of that class."
+    words = "The share of a class is the temperature of the node for that class."
     if means:
         words += " The outlined bar is the mean over all nodes."
     silent = len(why.classes) - len(ranked)
@@ -219,19 +219,19 @@ def _paths(why: Explanation, palette: Palette) -> Section:
     """The paths, drawn and listed."""
     title = "The paths it takes"
     if not why.paths:
-        words = "A seed takes no heat from others" if _is_seed(why) else "There is no path to draw"
+        words = "A seed gets no heat from others" if _is_seed(why) else "There is no path to draw"
         return Section(title, f"{words}.")
     total = sum(share for _, share in why.paths)
     carry = counted(len(why.paths), "path carries", "paths carry")
     words = (
-        "On the left is the node, on the right, with rings, the seeds that its heat comes from. A "
-        "line is as wide as the share of heat that it carries, and has the colour of the seed's "
+        "The node is on the left; the seeds that its heat comes from are on the right, with rings. "
+        "A line is as wide as the share of heat that it carries, and has the colour of the seed's "
         f"class. {carry} {percent(total)} of all heat"
     )
     if why.rest is not None:
         words += f"; {rest_words(why)}" if rest_words(why) else ""
     elif sum(why.classes.values()) - total > NOTHING:
-        words += "; the rest takes others, each with less"
+        words += "; the rest arrives by weaker paths"
     rows = [(short(" → ".join(map(short, path)), 400), percent(share)) for path, share in why.paths]
     table = Table("The paths, node by node", ("path", "share"), rows, kind="paths")
     return Section(title, f"{words}.", [Figure("", heat_flow(why, palette), scrolls=True), table])

@@ -46,10 +46,12 @@ class Findings:
         The nodes of each status.
     is_found : bool array of shape (n,)
         Free nodes that heat reached, those that are unsure aside.
+    probability : array of shape (n,)
+        Of the label of each node; NaN without one.
     seeds : SeedFacts
     tally : Tally
         Nodes of each kind.
-    n_seeds, n_found, n_proven, n_unreached, n_unsure : int
+    n_seeds, n_found, n_exact, n_unreached, n_unsure : int
         Seeds, found nodes, those of them that are certified, nodes no heat reached, and nodes
         whose label is not probable enough.
     before, after : int arrays of shape (K,)
@@ -66,13 +68,14 @@ class Findings:
         self.model, self.graph, self.min_probability = classifier, graph, min_probability
         self.names = [short(name, LONGEST_LABEL) for name in classifier.classes_]
         self.codes, status = classifier.codes(slice(None))
+        self.probability = np.empty(len(self.codes))
         self.tally = self._look_at_all(self.codes, status)
         self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
         self.is_found = self.masks["predicted"] | self.masks["tie"]
         self.seeds = classifier.seeds_
         self.n_seeds = len(self.seeds.nodes)
         self.n_found = int(np.count_nonzero(self.is_found))
-        self.n_proven = int(np.count_nonzero(self.is_found & classifier.certified_))
+        self.n_exact = int(np.count_nonzero(self.is_found & classifier.certified_))
         self.n_unreached = int(np.count_nonzero(self.masks["unreached"]))
         self.n_unsure = int(np.count_nonzero(self.masks["unsure"]))
         self.before = np.bincount(self.seeds.codes, minlength=len(self.names))
@@ -88,6 +91,7 @@ class Findings:
         for rows in slices(len(codes)):
             said = self.model.answers(rows, self.min_probability)
             codes[rows], status[rows] = said.codes, said.status
+            self.probability[rows] = said.probability
             parts.append(said.tally())
         return Tally.sum(parts)
 
@@ -101,20 +105,21 @@ class Findings:
             f"into {counted(len(self.names), 'class', 'classes')}"
         )
         proof = (
-            f"{'all' if self.n_proven == self.n_found else f'{self.n_proven:,} of the'} "
-            f"{counted(self.n_found, 'label')} found are numerically exact"
+            f"{'all' if self.n_exact == self.n_found else f'{self.n_exact:,} of the'} "
+            f"{counted(self.n_found, 'label')} found are numerically exact (not necessarily "
+            "correct)"
         )
         if self.n_found <= 1:
-            proof = f"{counted(self.n_found, 'label')} found, {self.n_proven} numerically exact"
+            proof = f"{counted(self.n_found, 'label')} found, {self.n_exact} numerically exact"
         heat = "heat reached every node"
         if self.n_unreached:
             zero = self.model.unreached == "zero"
-            left = "taken to have the temperature 0" if zero else "left without a label"
+            left = "which counts as temperature 0" if zero else "left without a label"
             heat = f"no heat reached {counted(self.n_unreached, 'node')}, {left}"
         if self.n_unsure:
             heat += (
-                f"; {counted(self.n_unsure, 'node')} left without a label that is less probable "
-                f"than {self.min_probability:g}"
+                f"; {counted(self.n_unsure, 'node')} left without a label, as none has a "
+                f"probability of {self.min_probability:g} or more"
             )
         return f"{start}; {proof}; {heat}."
 

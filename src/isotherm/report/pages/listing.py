@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from isotherm.report.parts import Section
-from isotherm.report.tables import Table
+from isotherm.report.pages.node_lists import COLUMNS, RANKED_COLUMNS, cut, finder, rows_of, shown_of
+from isotherm.report.parts import Column, NodeList, NodeRow, Part, Section
 from isotherm.report.template import page
-from isotherm.report.words import counted, short
+from isotherm.report.words import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from isotherm.listing import Listed
 
 LONGEST = 60
-LONGEST_REASON = 400
+AFTER = 3  # columns that the label comes after
 
 
 def list_page(listed: Sequence[Listed], label: str, run: Run) -> str:
@@ -31,30 +32,26 @@ def list_page(listed: Sequence[Listed], label: str, run: Run) -> str:
         That found them.
     """
     name = short(label, LONGEST)
-    title = f"The {len(listed):,} nodes most likely of class {name}"
+    title = f"The {len(listed):,} nodes most likely to be {name}"
     ranked = len(run.classifier.classes_) == 1
     how = (
-        "Ranked by how near they are to the seeds. No probability is given: nothing is known of "
+        "Ranked by how near they are to the seeds. There are no probabilities: nothing is known of "
         "other classes."
         if ranked
-        else "Ranked by the probability of the class, which was learnt from seeds left out."
+        else "Ranked by the probability of the class. A node may have another label."
     )
-    words = f"{counted(len(listed), 'node')} of {run.graph.n_nodes:,}; seeds are not listed. {how}"
-    number = "score" if ranked else "probability"
-    columns = ("rank", "node", "label", number, "runner-up", "neighbours", "why")
-    rows = [
-        (
-            f"{one.rank:,}",
-            short(one.node, LONGEST),
-            short(one.label, LONGEST),
-            f"{one.score if ranked else one.probability:.3f}",
-            "–"
-            if one.runner_up is None
-            else f"{short(one.runner_up, LONGEST)} ({one.its_probability:.2f})",
-            f"{one.neighbours:,}",
-            short(one.why, LONGEST_REASON),
-        )
-        for one in listed
-    ]
-    table = Table("", columns, rows, kind="words3 doubts")
-    return page(title, words, [Section("The list", "", [table])])
+    rows = rows_of(listed, cut)
+    columns: tuple[Column, ...] = RANKED_COLUMNS if ranked else COLUMNS
+    if not ranked:
+        rows = [_labelled(row, one) for row, one in zip(rows, listed, strict=True)]
+        columns = (*columns[:AFTER], Column("label"), *columns[AFTER:])
+    count = shown_of(len(listed), run.graph.n_nodes)
+    found = NodeList(0, name, count, columns, rows)
+    words = "Seeds are not listed. Open a line to see what speaks for a node."
+    parts: list[Part] = [finder([found], columns[AFTER - 1].name), found]
+    return page(title, how, [Section("The list", words, parts)])
+
+
+def _labelled(row: NodeRow, one: Listed) -> NodeRow:
+    """With the label that a node has, which may be another."""
+    return replace(row, cells=(*row.cells[:AFTER], cut(one.label), *row.cells[AFTER:]))

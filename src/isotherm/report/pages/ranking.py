@@ -5,53 +5,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isotherm.report.pages import charts
-from isotherm.report.parts import Figure, Group, Section
-from isotherm.report.tables import Table
+from isotherm.report.pages.node_lists import ranked_list
+from isotherm.report.parts import Figure, KeyNumbers, Section
 from isotherm.report.words import counted, short
 
 if TYPE_CHECKING:
-    from isotherm.job import Run
+    from isotherm.classifier.algorithm import HeatClassifier
 
-MOST_RANKED = 30
-LONGEST_NODE = 40
+LONGEST_NAME = 40
 
 
-def ranking_summary(run: Run) -> str:
-    """The run in a sentence."""
-    model = run.classifier
+def ranking_summary(model: HeatClassifier) -> str:
+    """What was asked for, in a sentence or two."""
     (name,) = model.classes_.tolist()
     return (
-        f"{counted(run.graph.n_nodes, 'node')}, {counted(len(model.seeds_.nodes), 'seed')} of the "
-        f"only class, “{short(name, LONGEST_NODE)}”: "
-        f"{counted(len(model.ranking_.nodes), 'free node')} ranked by how near they are to these. "
-        "No probability is given: nothing is known of other classes."
+        f"Only one class is known, “{short(name, LONGEST_NAME)}”, so nodes are ranked by how near "
+        "they are to its seeds. There are no probabilities: nothing is known of other classes."
     )
 
 
-def ranking_section(run: Run) -> Section:
+def ranking_sections(model: HeatClassifier) -> list[Section]:
     """The nodes that come first, and how scores are spread."""
-    found = run.classifier.ranking_
-    words = (
-        "The score of a node is its temperature if all seeds are held at 1 and a little heat is "
-        f"lost at every free node (leak {found.leak:g}): the chance that a random walk from it "
-        "meets a seed before it ends. Many short paths to seeds make it high. It says which nodes "
-        "to look at first, not how many of them have the class. "
-    )
+    found = model.ranking_
+    n_nodes, n_seeds = model.problem_.graph.n_nodes, len(model.seeds_.nodes)
+    numbers = [(f"{len(found.nodes):,}", "nodes ranked"), (f"{n_seeds:,}", "seeds")]
+    if left := n_nodes - n_seeds - len(found.nodes):
+        numbers.append((f"{left:,}", "nodes without a path to a seed"))
     if not len(found.nodes):
-        return Section("Ranking", f"{words}Heat reached no free node.")
-    words += f"Every score is proven to be within {found.error_bound:.1e}, rounding aside."
-    degrees = run.graph.degrees[found.positions[:MOST_RANKED]]
-    columns = (found.ranks, found.nodes, found.scores)
-    rows = [
-        (f"{rank:,}", short(node, LONGEST_NODE), f"{score:.6f}", f"{degree:g}")
-        for rank, node, score, degree in zip(
-            *(column[:MOST_RANKED].tolist() for column in columns), degrees.tolist(), strict=True
-        )
-    ]
-    table = Table("The nearest nodes", ("rank", "node", "score", "degree"), rows, kind="words2")
+        words = "Heat reached no free node, so there is nothing to rank."
+        return [Section("Ranking", words, [KeyNumbers(numbers)])]
+    words = "The nodes nearest to the seeds: look at the first ones first."
+    ranking = Section("Ranking", words, [KeyNumbers(numbers), *ranked_list(model)])
+    words = (
+        "The score of a node is its temperature if all seeds are held at 1 and every free node "
+        f"loses a little heat (leak {found.leak:g}): the chance that a random walk from it meets a "
+        "seed before it ends. Many short paths to seeds make it high. It says which nodes to look "
+        "at first, not how many of them have the class. Every score is numerically exact to "
+        f"{found.error_bound:.1e}, before it is rounded."
+    )
     counts = charts.bin_counts(found.scores, 1.0)
     chart = charts.Histogram(1.0, int(counts.max()), charts.is_uneven(counts))
     caption = f"Scores of {counted(len(found.scores), 'free node')}"
     words += " Counts are on a logarithmic scale." if chart.log else ""
     figure = Figure(caption, chart.draw(counts, caption))
-    return Section("Ranking", words, [Group("pair", [figure, table])])
+    return [ranking, Section("The scores", words, [figure])]

@@ -34,11 +34,11 @@ LONGEST_NODE = 40
 NOTHING = ("–", "–", "–")
 
 IN_WORDS = (
-    "The accuracy counts all seeds alike; the macro-F1 counts all classes alike, small ones as "
-    "much as large ones. In brackets is where the number lies with a confidence of 95 %: found "
-    "anew from other seeds, drawn in the same way, 19 of 20 such intervals hold the true value. "
-    "Other nodes fare like the seeds as far as they are like them: the numbers are too good if the "
-    "clear cases were labelled first, and too bad if those in doubt were."
+    "Accuracy counts every seed the same; macro-F1 counts every class the same, however small. In "
+    "brackets is the 95 % interval: if seeds were drawn again in the same way, 19 of 20 such "
+    "intervals would contain the true value. The numbers hold for other nodes as far as these are "
+    "like the seeds: they are too high if the clear cases were labelled first, and too low if the "
+    "doubtful ones were."
 ).replace(" %", "\u00a0%")
 
 logger = logging.getLogger(__name__)
@@ -71,14 +71,17 @@ def _honest(title: str, found: Findings) -> Section:
     parts: list[Part] = [*_notice(found), *_accuracy(found), *_outdone(found)]
     parts += [_per_class(found)] if len(found.check.nodes) else []
     parts += [*_combined(found), _decisions(found)]
-    words = "Seeds left out, and labelled from the others, tell how often labels are right."
+    words = (
+        "Some seeds were left out and labelled from the others. This shows how often labels are "
+        "right."
+    )
     return Section(title, words, parts)
 
 
 def _notice(found: Findings) -> list[Part]:
     """Why there may be too few labels, if so."""
     doubts = found.doubts
-    return [Notice("There may be too few labels to go by.", doubts)] if doubts else []
+    return [Notice("There may be too few labels", doubts)] if doubts else []
 
 
 def _accuracy(found: Findings) -> list[Part]:
@@ -87,14 +90,14 @@ def _accuracy(found: Findings) -> list[Part]:
     m, n = len(check.nodes), check.n_seeds
     if m == 0:
         words = (
-            "Every class has one seed, which could not be found again without itself: nothing can "
-            "be judged. A second seed of each class would tell a first thing."
+            "Every class has only one seed, so none can be left out and nothing can be checked. "
+            "Add a second seed of each class."
         )
         return [Paragraph(words)]
     if m == n:
         who = f"All {n:,} seeds were"
     elif m == _n_findable(found):
-        who = f"The {m:,} of {n:,} seeds that are not the only ones of their class were"
+        who = f"{m:,} of {n:,} seeds, those that are not the only one of their class, were"
     else:
         who = f"A sample of {m:,} of the {n:,} seeds was"
     stacked = bool(found.model.views_)
@@ -106,17 +109,17 @@ def _accuracy(found: Findings) -> list[Part]:
         f"back: accuracy {check.accuracy}, macro-F1 {check.macro_f1}."
     )
     if lost := int(np.count_nonzero(labels == UNKNOWN)):
-        words += f" No heat reached {counted(lost, 'seed')} left out; that counts as wrong."
+        words += f" No heat reached {counted(lost, 'seed')} left out: these count as wrong."
     if found.model.selection_.candidates:
         chosen = found.model.selection_
         words += (
             f" The decision ({chosen.decision}) and the leak ({chosen.leak:g}) were chosen by "
-            "these very seeds, which flatters the numbers a bit."
+            "the same seeds, so the numbers are slightly too high."
         )
     if stacked:
-        words += " Each was judged by a model that was fitted to other seeds."
+        words += " Each was scored by a model fitted to other seeds."
     if check.together:
-        words += " Each seed missed the others, too, and fared a bit worse than alone."
+        words += " Being left out together, they scored slightly lower than each would alone."
     return [Paragraph(words), Paragraph(IN_WORDS), *_expected(found)]
 
 
@@ -127,9 +130,9 @@ def _expected(found: Findings) -> list[Part]:
         return []
     words = (
         f"Of the {counted(found.n_found, 'label')} found, a share of {accuracy} is expected to be "
-        "right. For this, seeds were weighted until they look like free nodes, by the probability "
-        "of their labels and by their degrees: it is the number to go by if seeds are no random "
-        "sample, such as those that were suggested."
+        "right. For this, seeds were weighted to resemble the free nodes, by the probability of "
+        "their labels and by their degrees. Go by this number if the seeds are not a random "
+        "sample, for example if they were suggested."
     )
     return [Paragraph(words)]
 
@@ -139,13 +142,13 @@ def _outdone(found: Findings) -> list[Part]:
     if not found.tally.n_outdone:
         return []
     why = (
-        "Labels were balanced towards rare classes, as asked for."
+        "Labels were balanced towards rare classes, as asked."
         if found.model.views_
-        else f"The label is by the decision “{found.model.selection_.decision}”; probabilities "
-        "also know how often each class is right among the seeds left out."
+        else f"The label follows the decision “{found.model.selection_.decision}”; probabilities "
+        "also use how often each class is right among the seeds left out."
     )
     words = (
-        f"At {percent(found.tally.outdone)} of the nodes labelled another class is more probable "
+        f"For {percent(found.tally.outdone)} of the labelled nodes, another class is more probable "
         f"than the label. {why} The file of predictions names the other class in the column "
         "most_probable."
     )
@@ -160,8 +163,8 @@ def _combined(found: Findings) -> list[Part]:
         return []
     rows = [(name, f"{weight:+.2f}") for name, weight in found.model.views_]
     words = (
-        "Views of the graph, each with what it counts in the model that combines them. Where "
-        "several views say nearly the same, one may count against another."
+        "The views of the graph and their weights in the combined model. Where several views say "
+        "nearly the same, one may have a negative weight."
     )
     return [Table("What was combined", ("view", "weight"), rows, [words])]
 
@@ -179,11 +182,11 @@ def _per_class(found: Findings) -> Table:
         more = counted(len(others), "more class", "more classes")
         notes.append(f"And {more} with {counted(seeds, 'seed')} left out.")
     if silent := len(found.names) - len(order):
-        notes.append(f"Of {counted(silent, 'class', 'classes')} no seed was left out.")
+        notes.append(f"{counted(silent, 'class', 'classes')} had no seed in this sample.")
     columns = ("class", "seeds", "precision", "recall", "95 % interval", "F1")
     words = (
-        "Precision: of the seeds that got this label, how many have it. Recall: of those that have "
-        "it, how many got it. F1 is between the two."
+        "Precision: the share of the seeds that got this label that have it. Recall: the share of "
+        "those that have it that got it. F1 is their harmonic mean."
     )
     return Table("Seeds left out, class by class", columns, rows, (*notes, words))
 
@@ -206,11 +209,11 @@ def _decisions(found: Findings) -> Table:
     notes = ["“Would change” is the share of free nodes that would get another label."]
     if len(found.check.nodes):
         notes[0] += (
-            " Where intervals overlap, a difference may be chance; the decision “auto” leaves the "
-            "paper's only for a clear gain."
+            " Where intervals overlap, a difference may be chance; “auto” departs from the "
+            "paper's decision only for a clear gain."
         )
     if (step := n_free // LOOKED_AT) > 1:
-        notes.append(f"Shares are those of one free node in {step}.")
+        notes.append(f"Shares are taken over one free node in {step}.")
     return Table("Decisions side by side", columns, rows, notes, kind="decisions")
 
 
@@ -236,27 +239,29 @@ def _suspects(title: str, found: Findings) -> Section:
     check = found.check
     listed, m = check.suspects(), len(check.nodes)
     if m == 0:
-        return Section(title, "No seed could be left out: nothing can be said against any of them.")
+        return Section(title, "No seed could be left out, so none can be checked.")
     words = (
-        "A suspect is a seed of which another label is more probable than its own, by all other "
-        "seeds. "
+        "A suspect is a seed for which another label is more probable than its own, judging by all "
+        "other seeds. "
     )
     if listed:
         cut = f"; the {MOST_SUSPECTS} clearest are listed" if len(listed) > MOST_SUSPECTS else ""
         words += (
-            "Often that is a mistake in the label file: check these first. Others are right and "
-            f"only unlike the nodes around them. {counted(len(listed), 'suspect')} among "
+            "Often the label file is wrong: check these first. Others are right, but unlike the "
+            f"nodes around them. There are {counted(len(listed), 'suspect')} among "
             f"{counted(m, 'seed')} left out{cut}."
         )
     else:
-        words += f"There is none among {counted(m, 'seed')} left out."
+        words += f"There are none among {counted(m, 'seed')} left out."
     if listed and check.together:
-        words += " They were left out together, which makes some suspect that alone would not be."
+        words += " They were left out together, so some may be suspects that would not be alone."
     parts: list[Part] = []
     if listed:
         parts.append(_clearest(found, listed[:MOST_SUSPECTS]))
     if m < _n_findable(found):
-        sentence = f"The {m:,} seeds left out are a sample of {check.n_seeds:,}. To look at all:"
+        sentence = (
+            f"The {m:,} seeds left out are a sample of {check.n_seeds:,}. To check all of them:"
+        )
         parts += [Paragraph(sentence), Command(_command(found))]
     return Section(title, words, parts)
 
@@ -272,7 +277,7 @@ def _clearest(found: Findings, suspects: list[Suspect]) -> Table:
         ]
         for one in suspects
     ]
-    columns = ("node", "its label", "suggested", "probability of its own", "of the suggested")
+    columns = ("node", "its label", "suggested", "probability of its label", "of the suggested")
     return Table("Labels to check", columns, rows, kind="words3 suspects")
 
 

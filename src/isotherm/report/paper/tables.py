@@ -18,8 +18,8 @@ def _missing(missing: list[str]) -> tuple[str, ...]:
     if not missing:
         return ()
     names = ", ".join(title_of(name) for name in missing)
-    advice = "`isotherm datasets info NAME` says where they are to be had."
-    return (f"Not in the cache, and could not be fetched: {names}. {advice}",)
+    advice = "isotherm datasets info NAME says where to get them."
+    return (f"Not in the cache, and could not be downloaded: {names}. {advice}",)
 
 
 def counts(rows: list[Row], missing: list[str]) -> Table:

@@ -1,0 +1,85 @@
+"""A fitted model of any kind → the page about it, in a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from isotherm.classifier.estimator import check_is_fitted
+from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
+from isotherm.classifier.regress import DirichletRegressor
+from isotherm.errors import ParameterError
+from isotherm.files import check_output, written
+from isotherm.report.pages.classification import labels_page
+from isotherm.report.pages.label_sets import label_sets_page
+from isotherm.report.pages.record import Record
+from isotherm.report.pages.values import values_page
+from isotherm.report.tables import write_text
+from isotherm.trust.abstain import check_probability
+
+if TYPE_CHECKING:
+    from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.classifier.estimator import DirichletEstimator
+
+
+def write_report(
+    model: DirichletEstimator,
+    path: str | os.PathLike[str],
+    *,
+    min_probability: float = 0.0,
+    force: bool = False,
+) -> None:
+    """Write a web page about a fitted model: one file that needs nothing else.
+
+    It says what was found, how much of it is expected to be right, what to look at, and lists the
+    nodes with reasons, to be searched, sorted and filtered.
+
+    Parameters
+    ----------
+    model : DirichletClassifier, or another estimator
+        Fitted.
+    path : str or Path
+    min_probability : float
+        Of a label; see `write_predictions`.
+    force : bool
+        Whether a file that is there already may be replaced.
+
+    Raises
+    ------
+    FileError
+        The file is there already, or it cannot be written.
+    ParameterError
+        A least probability of a model that has none.
+    """
+    check_is_fitted(model)
+    least = check_probability(min_probability)
+    check_output(Path(path), force=force)
+    record = Record.of_model(model)
+    write_model_page(model, record, path, min_probability=least, force=force)
+
+
+def write_model_page(
+    model: DirichletEstimator,
+    record: Record,
+    path: str | os.PathLike[str],
+    *,
+    min_probability: float = 0.0,
+    force: bool = False,
+) -> None:
+    """The same of a model of which more is known."""
+    page = model_page(model, record, min_probability)
+    with written(os.fspath(path)):
+        write_text(Path(path), page, force=force)
+
+
+def model_page(model: DirichletEstimator, record: Record, min_probability: float = 0.0) -> str:
+    """One HTML document that needs nothing but itself."""
+    several = isinstance(model, MultiLabelDirichletClassifier)
+    if min_probability and (several or isinstance(model, DirichletRegressor)):
+        raise ParameterError("a least probability is of models with one label per node")
+    if isinstance(model, MultiLabelDirichletClassifier):
+        return label_sets_page(model, record)
+    if isinstance(model, DirichletRegressor):
+        return values_page(model, record)
+    return labels_page(cast("HeatClassifier", model), record, min_probability)
