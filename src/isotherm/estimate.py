@@ -249,4 +249,4 @@ def _time_of_step(classes: int) -> float:
     for _ in range(2):
         solution = solve_dirichlet(graph, seeds, values, tol=1e-4)
         best = min(best, solution.seconds / max(solution.n_iter, 1))
-    return float(best / (len(graph.rows.ends) + n))
+    return float(best / (graph.rows.n_entries + n))

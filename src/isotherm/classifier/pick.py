@@ -40,7 +40,7 @@ def pick_model(
     balance : float
         Of a stacked model.
     """
-    if not is_stacked(kind, len(graph.rows.ends), graph.n_nodes, n_classes):
+    if not is_stacked(kind, graph.rows.n_entries, graph.n_nodes, n_classes):
         return HeatClassifier(**parameters)
     known = signature(StackedHeatClassifier).parameters
     shared = {name: value for name, value in parameters.items() if name in known}

@@ -104,7 +104,7 @@ class StackedHeatClassifier(HeatClassifier):
         super()._conclude(nodes, session, solution, seeds, progress)
         starts, self._starts = getattr(self, "_starts", []), []
         self.stack_, self.views_ = None, []
-        chosen = plan(seeds.codes, len(seeds.classes), len(session.problem.graph.rows.ends))
+        chosen = plan(seeds.codes, len(seeds.classes), session.problem.graph.rows.n_entries)
         self.fallback_ = _reason(seeds, chosen)
         if chosen is None or self.fallback_:
             return
@@ -167,7 +167,7 @@ class StackedHeatClassifier(HeatClassifier):
     ) -> Views:
         """All views that there is room and reason for."""
         embedded = surroundings = None
-        if fits(graph.n_nodes, len(graph.rows.ends)):
+        if fits(graph.n_nodes, graph.rows.n_entries):
             vectors = embed(graph, lambda: tell(progress))
             if np.isfinite(vectors).all():
                 embedded = Embedded(vectors, seeds.nodes, seeds.counts)

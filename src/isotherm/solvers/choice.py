@@ -125,7 +125,7 @@ def _nearly_a_tree(problem: DirichletProblem) -> bool:
     # Entries among free nodes, at the least: each of the others takes two away, and each of the
     # loops that there may be is no edge. For most graphs that is answer enough.
     outside = np.diff(rows.start)[~problem.is_free].sum()
-    if len(rows.ends) - 2 * outside - n_free > 2 * (n_free + most):
+    if rows.n_entries - 2 * outside - n_free > 2 * (n_free + most):
         return False
     loops = np.count_nonzero(problem.inner.diagonal())
     surplus = (problem.inner.nnz - loops) // 2 - n_free

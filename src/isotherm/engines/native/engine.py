@@ -77,7 +77,7 @@ class NativeOperator(ReferenceOperator):
 
     @property
     def eliminates(self) -> bool:
-        return bool(core.is_reduced(len(self.problem.graph.rows.ends)))
+        return bool(core.is_reduced(self.problem.graph.rows.n_entries))
 
     def prepared(self, *, peeling: bool = True) -> core.Problem:
         """The matrix as the core sees it; `peeling` takes hanging trees off."""

@@ -86,7 +86,7 @@ def _sizes(found: Findings) -> Table:
 
 def _lists(found: Findings) -> Section:
     """The most probable nodes of each class."""
-    reasons = len(found.graph.rows.ends) <= EXPLAINED
+    reasons = found.graph.rows.n_entries <= EXPLAINED
     shown = found.order[:MOST_LISTS].tolist()
     labels = found.model.classes_[shown].tolist()
     parts: list[Part] = []
