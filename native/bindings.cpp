@@ -108,7 +108,7 @@ nb::object give(Buffer<T>&& buffer, std::int64_t count) {
 
 // --- building -------------------------------------------------------------------------------------
 
-nb::object rows_given(OwnGraph&& graph, bool weighted) {
+nb::tuple rows_given(OwnGraph&& graph, bool weighted) {
     return nb::make_tuple(give(std::move(graph.start), graph.n_nodes + 1),
                           give(std::move(graph.ends), graph.n_entries),
                           weighted ? give(std::move(graph.weights), graph.n_entries)
@@ -116,7 +116,7 @@ nb::object rows_given(OwnGraph&& graph, bool weighted) {
 }
 
 template <class Index>
-nb::object make_graph(std::int64_t n_nodes, const Array<const Index>& source,
+nb::tuple make_graph(std::int64_t n_nodes, const Array<const Index>& source,
                      const Array<const Index>& target, const nb::object& weights, int threads) {
     const std::size_t m = source.shape(0);
     require(target.shape(0) == m, "source and target differ in length");
@@ -129,7 +129,7 @@ nb::object make_graph(std::int64_t n_nodes, const Array<const Index>& source,
     return rows_given(std::move(graph), w != nullptr);
 }
 
-nb::object make_rows(std::int64_t first_row, std::int64_t n_rows, std::int64_t n_nodes,
+nb::tuple make_rows(std::int64_t first_row, std::int64_t n_rows, std::int64_t n_nodes,
                      const Array<const std::int32_t>& rows, const Array<const std::int32_t>& ends,
                      const nb::object& weights, int threads) {
     const std::size_t m = rows.shape(0);

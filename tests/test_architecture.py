@@ -45,6 +45,7 @@ ORDER = [
     "report",
     "pipeline",
     "fit_files",
+    "build",
     "reproduce",
     "cli",
 ]

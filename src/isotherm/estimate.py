@@ -16,7 +16,7 @@ import numpy as np
 
 from isotherm.errors import IsothermWarning
 from isotherm.graph.texts import TextNumbers
-from isotherm.memory import LANES, current_memory, memory_of_solve
+from isotherm.memory import LANES, current_memory, free_memory, lanes_within, memory_of_solve
 from isotherm.read.columns import choose_edge_columns
 from isotherm.read.load import gather_labels, graph_of_source
 from isotherm.read.opening import open_source
@@ -28,8 +28,11 @@ from isotherm.trust.choose import LEAKS
 from isotherm.trust.sample import CHOOSING, JUDGING, columns_of_sample
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from isotherm.graph import Graph
     from isotherm.job import Job
     from isotherm.read.options import TextOptions
     from isotherm.read.table import Batch, Columns, Table
@@ -59,6 +62,8 @@ class Counts:
     exact : bool
     seconds : float
         To read it.
+    on_disk : int
+        Bytes of a saved graph, which are not read but mapped; 0 of other files.
     """
 
     rows: int
@@ -67,6 +72,7 @@ class Counts:
     weighted: bool
     exact: bool
     seconds: float
+    on_disk: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,10 @@ class Estimate:
         Bytes of the process at its peak.
     seconds : float
         Start to finish, on a graph that is neither easy nor hard.
+    on_disk : int
+        Bytes of a saved graph, which stay on the disk, or in the memory that is free.
+    limit : int or None
+        Bytes of memory that are allowed.
     """
 
     nodes: int
@@ -91,6 +101,8 @@ class Estimate:
     exact: bool
     memory: int
     seconds: float
+    on_disk: int = 0
+    limit: int | None = None
 
 
 def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
@@ -102,8 +114,9 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         n_labels, classes = labelled.count()
     from isotherm.classifier.pick import is_stacked  # what a job loads takes room, too
 
-    entries = 2 * counts.rows
-    stacked = is_stacked(job.kind, entries, counts.nodes, classes) and classes > 1
+    entries, limit = 2 * counts.rows, job.model.get("memory")
+    room = free_memory() if limit is None and counts.on_disk else limit
+    stacked = is_stacked(job.kind, entries, counts.nodes, classes, room) and classes > 1
     far = FAR_MEMORY if counts.nodes > TRIAL[0] * 5 else 1.0
     steps = STEPS * far * (entries + counts.nodes)
     solving = _time_of_step(classes) * steps
@@ -117,8 +130,10 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         n_labels,
         classes,
         counts.exact,
-        current_memory() + memory_of(counts, classes, n_labels, stacked=stacked),
+        current_memory() + memory_of(counts, classes, n_labels, stacked=stacked, limit=limit),
         1.0 + counts.seconds + solving + 2e-6 * counts.nodes,
+        counts.on_disk,
+        limit,
     )
 
 
@@ -143,14 +158,23 @@ def _time_of_stack(counts: Counts, labels: int, steps: float, solve: float) -> f
     return n_flows * (solve + left_out) + (products if fits(counts.nodes, entries) else 0.0)
 
 
-def memory_of(counts: Counts, classes: int, labels: int = 0, *, stacked: bool = False) -> int:
-    """Bytes that a job takes at its peak, beyond those of the program."""
+def memory_of(
+    counts: Counts,
+    classes: int,
+    labels: int = 0,
+    *,
+    stacked: bool = False,
+    limit: int | None = None,
+) -> int:
+    """Bytes that a job takes at its peak, beyond those of the program; `limit` are allowed."""
     n, rows = counts.nodes, counts.rows
     weight = 8 if counts.weighted else 0
     names = counts.name_bytes + 8 * n
     building = (8 + weight) * rows + (4 + weight) * 2 * rows + 24 * n + names
     graph = (4 + weight) * 2 * rows + 16 * n + names
-    solving = memory_of_solve(n, classes, labels)
+    if counts.on_disk:  # nothing of it is read into memory of its own
+        building = graph = 0
+    solving = memory_of_solve(n, classes, labels, lanes_within(limit, n, classes))
     if stacked:  # the temperatures of all flows, the weights of the damped graph, the embedding
         embedding = memory_of_embedding(n) if fits(n, 2 * rows) else 0
         graph += len(FURTHER) * 8 * classes * n + 16 * rows
@@ -158,17 +182,21 @@ def memory_of(counts: Counts, classes: int, labels: int = 0, *, stacked: bool = 
     return max(building, graph + solving)
 
 
-def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int = SMALL) -> Counts:
+def count_edges(
+    path: str | Sequence[str], columns: Columns, options: TextOptions, *, small: int = SMALL
+) -> Counts:
     """Count what a file of edges has, or estimate it where the file is larger than `small`."""
     with open_source(path, options.unpacking) as source:
         if source.format.open_table is not None:
             table = source.format.open_table(source, options, list(columns.values()))
-            choice = choose_edge_columns(table, columns, path)
+            choice = choose_edge_columns(table, columns, source.name)
             if choice.guessed:
-                warnings.warn(f"{path}: {choice.why}", IsothermWarning, stacklevel=2)
+                warnings.warn(f"{source.name}: {choice.why}", IsothermWarning, stacklevel=2)
             return _count_table(table, choice.columns, small)
         started = time.perf_counter()
         graph, report = graph_of_source(source, columns, options)
+    if graph.rows.is_mapped:
+        return _count_saved(graph, time.perf_counter() - started)
     texts = graph.nodes.as_texts()
     return Counts(
         report.n_rows,
@@ -177,6 +205,20 @@ def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int
         graph.rows.weights is not None,
         exact=True,
         seconds=time.perf_counter() - started,
+    )
+
+
+def _count_saved(graph: Graph, seconds: float) -> Counts:
+    """What the header of a saved graph says."""
+    size = 4 * graph.rows.n_entries * (3 if graph.rows.has_weights else 1)
+    return Counts(
+        rows=graph.n_edges,
+        nodes=graph.n_nodes,
+        name_bytes=0,
+        weighted=graph.rows.has_weights,
+        exact=True,
+        seconds=seconds,
+        on_disk=size + 16 * graph.n_nodes,
     )
 
 

@@ -154,6 +154,7 @@ def label(job: Job, stages: Stages) -> Run:
 
     n_classes = len(set(inputs.labels.values()))
     model = pick_model(job.kind, job.model, inputs.graph, n_classes, balance=job.balance)
+    _tell_of_model(model, job, inputs.graph, n_classes, stages)
     run = fit(model, inputs, stages, command=job.command)
     more = {} if job.confidence is None else {"confidence": str(job.confidence)}
     if job.min_probability:
@@ -164,6 +165,18 @@ def label(job: Job, stages: Stages) -> Run:
         options=run.options | more,
         min_probability=job.min_probability,
     )
+
+
+def _tell_of_model(
+    model: HeatClassifier, job: Job, graph: Graph, n_classes: int, stages: Stages
+) -> None:
+    """Say where it is memory that keeps the model from being a stacked one."""
+    from isotherm.classifier.pick import is_stacked
+    from isotherm.classifier.stack import StackedHeatClassifier
+
+    wanted = is_stacked(job.kind, graph.rows.n_entries, graph.n_nodes, n_classes)
+    if wanted and not isinstance(model, StackedHeatClassifier):
+        stages.hint("there is no memory for a stacked model of this graph: the paper's is used")
 
 
 def read(job: Job, stages: Stages) -> Inputs:

@@ -64,6 +64,7 @@ class StackedHeatClassifier(HeatClassifier):
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
         threads: int | None = None,
+        memory: int | None = None,
         unreached: Literal["abstain", "zero"] = "abstain",
         warm_start: bool = False,
     ) -> None:
@@ -72,6 +73,7 @@ class StackedHeatClassifier(HeatClassifier):
         self.solver = solver
         self.engine = engine
         self.threads = threads
+        self.memory = memory
         self.unreached = unreached
         self.warm_start = warm_start
 

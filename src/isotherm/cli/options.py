@@ -80,6 +80,14 @@ Report = Annotated[str | None, _output(metavar="FILE", help="Web page about the 
 Drawing = Annotated[
     str | None, _output(metavar="FILE", help="Draw it, too: a page for the browser.")
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Most memory to use, such as 4G; by default what is free. Edges of a saved graph stay "
+        "on the disk.",
+    ),
+]
 Force = Annotated[
     bool, _output("--force", help="Replace files that are there; write into pipes and devices.")
 ]
@@ -189,6 +197,7 @@ class SolverOptions:
         int | None,
         _solver(min=1, max=1024, callback=_use_threads, help="By default one per processor."),
     ] = None
+    memory: Memory = None
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,6 @@ class Graph:
     """
 
     rows: Rows
-    degrees: NDArray[np.float64]
     sides: tuple[str, str] | None
 
     def __init__(
@@ -66,7 +65,6 @@ class Graph:
         self._nodes = NodeIndex(rows.n_nodes, given=False) if nodes is None else nodes
         if rows.n_nodes == 0:
             raise GraphError("the graph is empty: it has no nodes")
-        self.degrees = rows.sums()
         if rows.is_mapped:  # it was seen to when it was saved, and is again when edges are used
             return
         if rows.weights is not None and not np.isfinite(self.degrees).all():
@@ -270,6 +268,11 @@ class Graph:
         return (self.rows.n_entries + self.rows.n_loops()) // 2
 
     @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """The vector ``d = A1``, of shape (n,)."""
+        return self.rows.sums()
+
+    @cached_property
     def adjacency(self) -> scipy.sparse.csr_array:
         """The adjacency matrix A, of shape (n, n)."""
         return self.rows.matrix()
@@ -318,17 +321,9 @@ class Graph:
         return self._nodes.positions(nodes)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Save the graph to a file that `isotherm.read_graph` opens in milliseconds.
+        """Save the graph to a file, by custom ``….iso``, that `isotherm.read_graph` then maps.
 
-        Nothing is read then: arrays are mapped, and what is used of them comes from the disk. The
-        file is written whole or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            By custom it ends in ``.iso``.
-        force : bool
-            Whether a file that is there is replaced.
+        It is written whole or not at all, and replaces another only by `force`.
 
         Raises
         ------
@@ -336,14 +331,6 @@ class Graph:
             Ids that are neither texts nor whole numbers.
         FileError
             A file that is in the way, or that cannot be written.
-
-        Examples
-        --------
-        >>> import isotherm, tempfile, pathlib
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "graph.iso")
-        >>> Graph.from_edges(["ada", "bob"], ["bob", "cyd"]).save(path)
-        >>> isotherm.read_graph(path)
-        Graph(n_nodes=3, n_edges=2)
         """
         from isotherm.graph.saved import save_graph
 
@@ -351,16 +338,8 @@ class Graph:
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a graph in a file only where that is."""
-        state = self.__dict__.copy()
-        if self.rows.is_mapped:
-            for name in ("degrees", "adjacency"):
-                state.pop(name, None)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if "degrees" not in state:
-            self.degrees = self.rows.sums()
+        copied = {"degrees", "adjacency"} if self.rows.is_mapped else set()
+        return {name: value for name, value in vars(self).items() if name not in copied}
 
     def __repr__(self) -> str:
         return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"

@@ -115,14 +115,15 @@ class Rows:
         cuts = np.unique([0, *cuts, self.n_nodes])
         yield from zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
 
-    def n_loops(self) -> int:
-        """Number of nodes with a self loop."""
+    def n_loops(self, first_node: int = 0) -> int:
+        """Number of nodes with a self loop; of some rows, that of the first is `first_node`."""
         count = 0
         for first, last in self.blocks():
             start = self.start[first : last + 1]
-            own = np.repeat(np.arange(first, last, dtype=self.ends.dtype), np.diff(start))
-            count += np.count_nonzero(own == self.ends[start[0] : start[-1]])
-        return int(count)
+            nodes = np.arange(first_node + first, first_node + last, dtype=self.ends.dtype)
+            own = np.repeat(nodes, np.diff(start))
+            count += int(np.count_nonzero(own == self.ends[start[0] : start[-1]]))
+        return count
 
     def components(self) -> NDArray[np.int32]:
         """The connected component of each node, numbered from 0."""

@@ -31,10 +31,12 @@ class Block(NamedTuple):
         return self.columns + self.hidden
 
 
-def blocks_of(n_columns: int, *, one_hot: bool, exits: bool = True) -> list[Block]:
+def blocks_of(
+    n_columns: int, *, one_hot: bool, exits: bool = True, lanes: int = LANES
+) -> list[Block]:
     """How columns are solved: with the exit times, if wanted, in one go if they fit.
 
-    Else 16 at a time.
+    Else 16 at a time, or as many as `lanes` says.
 
     Examples
     --------
@@ -46,10 +48,13 @@ def blocks_of(n_columns: int, *, one_hot: bool, exits: bool = True) -> list[Bloc
     [15, 16, 9]
     >>> [block.columns for block in blocks_of(40, one_hot=True, exits=False)]
     [16, 16, 8]
+    >>> [block.columns for block in blocks_of(10, one_hot=True, lanes=4)]
+    [3, 4, 3]
     """
-    if exits and one_hot and n_columns in (2, 4, 8, LANES):  # one more: rows twice as wide
+    fits = n_columns in (2, 4, 8, LANES) and n_columns <= lanes
+    if exits and one_hot and fits:  # one more: rows twice as wide
         return [Block(0, n_columns - 1, exits=True, hidden=True)]
-    first = LANES - exits
+    first = lanes - exits
     blocks = [Block(0, min(n_columns, first), exits=exits, hidden=False)]
-    more = range(first, n_columns, LANES)
-    return blocks + [Block(k, min(LANES, n_columns - k), exits=False, hidden=False) for k in more]
+    more = range(first, n_columns, lanes)
+    return blocks + [Block(k, min(lanes, n_columns - k), exits=False, hidden=False) for k in more]

@@ -24,9 +24,8 @@ from typing import Any, Literal, NamedTuple
 
 from isotherm.compiled import MOST_NODES
 from isotherm.errors import FileError
+from isotherm.files import SAVED_GRAPH
 
-MAGIC = b"\x89isotherm graph\n"
-ENDING = ".iso"
 VERSION = 1
 PAGE = 4096  # bytes of the header; parts begin at multiples of it
 _FIXED = struct.Struct("=16sIIII32s")
@@ -91,7 +90,7 @@ class Header:
         """The first 4096 bytes of the file."""
         text = json.dumps(self.__dict__, separators=(",", ":")).encode()
         digest = hashlib.sha256(text).digest()
-        fixed = _FIXED.pack(MAGIC, _ORDER, VERSION, 0, len(text), digest)
+        fixed = _FIXED.pack(SAVED_GRAPH, _ORDER, VERSION, 0, len(text), digest)
         return (fixed + text).ljust(PAGE, b"\0")
 
     @property
@@ -108,7 +107,7 @@ def unpack(head: bytes, size: int, name: str) -> Header:
     FileError
         A file of another kind, of another version or byte order, truncated or changed.
     """
-    if not head.startswith(MAGIC):
+    if not head.startswith(SAVED_GRAPH):
         raise FileError(f"{name} is not a saved graph; isotherm build makes one")
     if len(head) < PAGE:
         raise _truncated(name)

@@ -35,7 +35,7 @@ def make_lookup(starts: Starts, data: NDArray[np.uint8]) -> tuple[int, NDArray[n
     if core is None:
         return None
     count = len(data) // 8 if starts is None else len(starts) - 1
-    digest = hashlib.sha256(data).digest()
+    digest = hashlib.sha256(data.data).digest()
     key = int.from_bytes(digest[:8], "little") >> 1 | 1
     slots = np.zeros(n_slots(count), dtype=np.int32)
     doubled = core.fill_lookup(starts, data, key, slots)

@@ -30,8 +30,15 @@ if TYPE_CHECKING:
 
     from isotherm.graph import Graph
 
-_TYPES = {"starts": np.int64, "ends": np.int32, "name_starts": np.int64, "name_numbers": np.int64}
-_TYPES |= {"weights": np.float64, "degrees": np.float64, "lookup": np.int32}
+_TYPES = {  # of entries; others are bytes
+    "starts": "i8",
+    "ends": "i4",
+    "weights": "f8",
+    "degrees": "f8",
+    "name_starts": "i8",
+    "name_numbers": "i8",
+    "lookup": "i4",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +59,7 @@ class SavedFile:
 
     def part(self, name: str) -> NDArray[Any]:
         """An array of the file; its pages come when they are used."""
-        place, kind = self.header.parts[name], np.dtype(_TYPES.get(name, np.uint8))
+        place, kind = self.header.parts[name], np.dtype(_TYPES.get(name, "u1"))
         count = place.size // kind.itemsize
         return np.frombuffer(self.memory, dtype=kind, count=count, offset=place.offset)
 
@@ -142,17 +149,17 @@ class MappedRows(Rows):
         return "weights" in self.file.header.parts
 
     @property
-    def start(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def start(self) -> NDArray[np.int64]:
         """See `Rows`."""
         return self._sound.start
 
     @property
-    def ends(self) -> NDArray[np.int32]:  # type: ignore[override]
+    def ends(self) -> NDArray[np.int32]:
         """See `Rows`."""
         return self._sound.ends
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:  # type: ignore[override]
+    def weights(self) -> NDArray[np.float64] | None:
         """See `Rows`."""
         return self._sound.weights
 
@@ -180,7 +187,7 @@ class MappedRows(Rows):
         """Sum of each row: the degrees."""
         return self.file.part("degrees")
 
-    def n_loops(self) -> int:
+    def n_loops(self, _: int = 0) -> int:
         """Number of nodes with a self loop."""
         return self.file.header.n_loops
 

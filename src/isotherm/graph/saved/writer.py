@@ -75,7 +75,7 @@ class GraphWriter:
         offset, digest = self._file.tell(), hashlib.sha256()
 
         def put(piece: NDArray[Any]) -> None:
-            data = memoryview(np.ascontiguousarray(piece)).cast("B") if piece.size else b""
+            data = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
             digest.update(data)
             self._file.write(data)
 
@@ -99,9 +99,10 @@ class GraphWriter:
         if nodes.are_positions:
             return
         if nodes.texts is None and nodes.ids.dtype.kind in "iu":
-            if nodes.ids.dtype == np.uint64 and (nodes.ids > np.iinfo(np.int64).max).any():
+            numbers = nodes.ids.astype(np.int64)
+            if nodes.ids.dtype.kind == "u" and (numbers < 0).any():
                 raise GraphError("whole numbers as ids must be below 2⁶³ in a saved graph")
-            self.put_numbers(nodes.ids.astype(np.int64))
+            self.put_numbers(numbers)
         else:
             self.put_texts(*_buffers(_as_texts(nodes)))
 
@@ -170,7 +171,9 @@ def _as_texts(nodes: NodeIndex) -> Any:
     try:
         return pa.array(ids, pa.large_string())
     except UnicodeEncodeError as error:
-        raise GraphError(f"the id {error.object!r} is no Unicode text and cannot be saved") from None
+        raise GraphError(
+            f"the id {error.object!r} is no Unicode text and cannot be saved"
+        ) from None
 
 
 def _buffers(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
