@@ -102,10 +102,11 @@ def lanes_within(memory: int | None, n_nodes: int, n_columns: int) -> int:
     return FEWEST_LANES
 
 
-def fits_copy(n_entries: int, memory: int | None) -> bool:
+def fits_copy(n_entries: int, n_nodes: int, n_columns: int, memory: int | None) -> bool:
     """Whether there is room for a copy of the edges, and for what solvers make of them."""
     free = free_memory() if memory is None else memory
-    return free is None or COPY * n_entries <= free
+    needed = memory_of_solve(n_nodes, n_columns, 0, FEWEST_LANES) + COPY * n_entries
+    return free is None or needed <= free
 
 
 def size_text(count: int) -> str:

@@ -74,7 +74,7 @@ class HostSession:
             self.options.solver,
             problem,
             eliminates=self.operator.eliminates,
-            copies=may_copy(problem.graph.rows, self.options.memory),
+            copies=may_copy(problem, self.options.memory),
         )
 
     @property

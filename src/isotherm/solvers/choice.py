@@ -47,13 +47,16 @@ A_MOMENT = 1e8
 CYCLES = 500  # with so few, or one in fifty nodes, a graph is nearly a tree
 
 
-def may_copy(rows: Rows, memory: int | None) -> bool:
-    """Whether solvers may copy the edges of a graph.
+def may_copy(problem: DirichletProblem, memory: int | None) -> bool:
+    """Whether solvers may copy the edges of the graph.
 
     They may, unless there is a limit that the copy does not fit, or the edges are in a file since
     they do not fit into memory.
     """
-    return (memory is None and not rows.is_mapped) or fits_copy(rows.n_entries, memory)
+    rows = problem.graph.rows
+    if memory is None and not rows.is_mapped:
+        return True
+    return fits_copy(rows.n_entries, rows.n_nodes, problem.n_columns, memory)
 
 
 def choose_solvers(

@@ -13,6 +13,7 @@ from isotherm.engines.native.fused import FusedConjugateGradient
 from isotherm.engines.native.proof import native_imbalance
 from isotherm.engines.session import HostSession
 from isotherm.errors import NotEnoughMemory, ParameterError
+from isotherm.memory import COPY
 from isotherm.solvers.cg import ConjugateGradient
 from isotherm.solvers.choice import may_copy
 from isotherm.solvers.operator import ReferenceOperator, root_measures
@@ -81,8 +82,11 @@ class NativeOperator(ReferenceOperator):
         memory: int | None = None,
     ) -> None:
         super().__init__(problem, tol)
-        self.memory = memory
-        self.copies = may_copy(problem.graph.rows, memory)
+        rows = problem.graph.rows
+        self.copies = may_copy(problem, memory)
+        if memory is not None and self.copies:
+            memory -= COPY * rows.n_entries
+        self.memory = memory  # for vectors
         self.root = root_measures(problem, tol)
         self.threads = threads
         self.simd = simd

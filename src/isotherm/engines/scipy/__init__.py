@@ -29,7 +29,7 @@ class ScipyEngine:
         NotEnoughMemory
             If there is no room for a copy of the edges, which is what SciPy works on.
         """
-        if not may_copy(problem.graph.rows, options.memory):
+        if not may_copy(problem, options.memory):
             raise NotEnoughMemory(
                 "the scipy engine copies all edges, and there is no memory for that; the native "
                 "engine reads them from a saved graph"

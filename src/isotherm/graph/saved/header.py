@@ -143,6 +143,8 @@ def _parsed(found: dict[str, Any]) -> Header:
     places = [number for part in parts.values() for number in part[:2]]
     if not all(type(number) is int and 0 <= number < 1 << 63 for number in (*counts, *places)):
         raise ValueError("a count must be a whole number")
+    if header.names not in _NAMES:
+        raise ValueError("no such kind of names")
     return header
 
 
