@@ -92,7 +92,7 @@ def lanes_within(memory: int | None, n_nodes: int, n_columns: int) -> int:
     Examples
     --------
     >>> lanes_within(None, 10**6, 100), lanes_within(900 * 10**6, 10**6, 100)
-    (16, 4)
+    (16, 8)
     """
     if memory is None:
         return LANES

@@ -21,7 +21,7 @@ EdgeFiles = Annotated[
     typer.Argument(metavar="EDGES...", help="Files of edges, or, with --check, a saved graph."),
 ]
 Out = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="OUT", help="The file for it: graph.iso.")
+    str | None, typer.Option("--graph", "-o", metavar="OUT", help="File for it, as graph.iso.")
 ]
 Check = Annotated[
     bool,
