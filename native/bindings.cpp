@@ -155,7 +155,7 @@ nb::tuple scatter_edges(const Array<const std::int32_t>& source,
             "cuts must increase");
     const double* const w = weights_or_null(weights, m);
     const auto n_ranges = static_cast<std::int64_t>(cuts.shape(0)) - 1;
-    Entries found = unlocked([&] {
+    RangedEntries found = unlocked([&] {
         return scatter(static_cast<std::int64_t>(m), source.data(), target.data(), w, n_ranges,
                        cuts.data());
     });

@@ -188,7 +188,7 @@ OwnGraph from_entries(std::int64_t first_row, std::int64_t n_rows, std::int64_t 
     return gather<false>(first_row, n_rows, n_nodes, n_entries, rows, ends, weights, threads);
 }
 
-Entries scatter(std::int64_t n_edges, const std::int32_t* source, const std::int32_t* target,
+RangedEntries scatter(std::int64_t n_edges, const std::int32_t* source, const std::int32_t* target,
                 const double* weights, std::int64_t n_ranges, const std::int32_t* cuts) {
     const auto range_of = [&](std::int32_t row) {
         const std::int32_t* const above = std::upper_bound(cuts, cuts + n_ranges + 1, row);
@@ -197,7 +197,7 @@ Entries scatter(std::int64_t n_edges, const std::int32_t* source, const std::int
         }
         return above - cuts - 1;
     };
-    Entries found;
+    RangedEntries found;
     found.first = Buffer<std::int64_t>(n_ranges + 1);
     std::vector<std::int64_t> at(static_cast<std::size_t>(n_ranges) + 1, 0);
     for (std::int64_t e = 0; e < n_edges; ++e) {

@@ -31,14 +31,14 @@ OwnGraph from_entries(std::int64_t first_row, std::int64_t n_rows, std::int64_t 
 
 // The entries of some edges, both ways, by the range of rows they are in: range b is of the rows
 // from cuts[b] to cuts[b + 1], and of the entries from first[b] to first[b + 1].
-struct Entries {
+struct RangedEntries {
     std::int64_t count = 0;
     Buffer<std::int64_t> first;  // n_ranges + 1
     Buffer<std::int32_t> rows, ends;
     Buffer<double> weights;  // empty: all weights are 1
 };
 // Throws std::out_of_range if an end is not within the cuts.
-Entries scatter(std::int64_t n_edges, const std::int32_t* source, const std::int32_t* target,
+RangedEntries scatter(std::int64_t n_edges, const std::int32_t* source, const std::int32_t* target,
                 const double* weights, std::int64_t n_ranges, const std::int32_t* cuts);
 
 // What is to be known of a CSR matrix before it is taken as a graph.

@@ -242,6 +242,61 @@ def test_a_bad_row_and_no_rows_are_named(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["e.csv"]
 
 
+def run(*arguments):
+    """The command line, in this process; its exit code."""
+    from isotherm.cli import app, run_command
+
+    return run_command(lambda **how: app([str(part) for part in arguments], **how))
+
+
+@pytest.fixture
+def files(tmp_path):
+    write_edges(tmp_path / "e.csv", np.random.default_rng(0), weighted=True, words=True)
+    lines = [f"node {k} é,{'xy'[k % 2]}" for k in range(12)]
+    (tmp_path / "l.csv").write_text("node,label\n" + "\n".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_every_command_takes_a_saved_graph(files, capfd):
+    edges, labels, graph = files / "e.csv", files / "l.csv", files / "g.iso"
+    assert run("build", edges, "-o", graph, "--check", "-q") == 0
+    assert "is sound" in capfd.readouterr().out
+    for command, *more in (
+        ("classify", "-o", "-"),
+        ("classify", "-o", "-", "--memory", "1M"),
+        ("explain", "node 0 é"),
+        ("suggest",),
+        ("suspects",),
+    ):
+        said = []
+        for path in (edges, graph):
+            assert run(command, path, labels, *more, "-q") == 0, command
+            said.append(capfd.readouterr().out)
+        assert said[0] == said[1], command
+    assert run("estimate", graph, labels, "--memory", "10M") == 0
+    assert "read at each step" in capfd.readouterr().out
+
+
+def test_the_command_line_says_what_is_wrong(files, capfd):
+    edges, graph = files / "e.csv", files / "g.iso"
+    assert run("build", edges) == 2
+    assert run("build", edges, "-o", graph, "--memory", "lots") == 2
+    assert run("build", edges, "-o", graph, "--memory", "1M") == 1
+    assert "would do" in " ".join(capfd.readouterr().err.split())
+    assert run("build", edges, "-o", edges, "--force") == 1
+    assert "one of the files of edges" in " ".join(capfd.readouterr().err.split())
+    assert run("build", edges, "-o", graph) == 0
+    assert "of disk beside g.iso" in " ".join(capfd.readouterr().err.split())
+    assert run("build", edges, "-o", graph) == 1
+    assert "--force" in capfd.readouterr().err
+    data = bytearray(graph.read_bytes())
+    data[-1] ^= 1
+    graph.write_bytes(data)
+    assert run("build", graph, "--check") == 1
+    assert "was changed or damaged" in " ".join(capfd.readouterr().err.split())
+    assert run("classify", graph, files / "l.csv", "-o", "-", "--model", "stacked") == 1
+
+
 @pytest.mark.slow
 def test_killed_at_any_time_a_build_leaves_no_half_graph(tmp_path):
     edges = write_edges(tmp_path / "e.csv", np.random.default_rng(0), n=40_000, m=100_000)

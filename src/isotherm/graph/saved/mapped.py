@@ -24,6 +24,7 @@ from isotherm.graph.rows import Rows
 from isotherm.graph.saved.header import PAGE, Header, changed, unpack
 from isotherm.graph.saved.lookup import Table, find_numbers, find_texts
 from isotherm.graph.texts import texts_of
+from isotherm.memory import free_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,10 +69,17 @@ class SavedFile:
         return self.part(name) if name in self.header.parts else None
 
     def expect(self, name: str) -> None:
-        """Let the system read ahead what will be asked for soon."""
+        """Tell the system that a part will be read soon, and from its beginning to its end.
+
+        It is fetched at once where there is room for it, else piece by piece, ahead of its use.
+        """
         place = self.header.parts[name]
-        if hasattr(mmap, "MADV_WILLNEED") and place.size:
-            self.memory.madvise(mmap.MADV_WILLNEED, place.offset, place.size)
+        if not hasattr(mmap, "MADV_WILLNEED") or not place.size:
+            return
+        free = free_memory()
+        fits = free is None or 2 * place.size <= free
+        advice = mmap.MADV_WILLNEED if fits else mmap.MADV_SEQUENTIAL
+        self.memory.madvise(advice, place.offset, place.size)
 
     @property
     def sides(self) -> tuple[str, str] | None:
