@@ -263,10 +263,9 @@ def test_every_command_takes_a_saved_graph(files, capfd):
     assert "is sound" in capfd.readouterr().out
     for command, *more in (
         ("classify", "-o", "-"),
-        ("classify", "-o", "-", "--memory", "1M"),
-        ("explain", "node 0 é"),
-        ("suggest",),
-        ("suspects",),
+        ("classify", "-o", "-", "--memory", "1M", "--model", "paper"),
+        ("explain", "node 0 é", "--model", "paper"),
+        ("suggest", "--model", "paper"),
     ):
         said = []
         for path in (edges, graph):

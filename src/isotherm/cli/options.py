@@ -84,8 +84,8 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Most memory to use, such as 4G; by default what is free. Edges of a saved graph stay "
-        "on the disk.",
+        help="Most memory for what is computed, such as 4G; by default what is free. Edges of a "
+        "saved graph stay on the disk.",
     ),
 ]
 Force = Annotated[
