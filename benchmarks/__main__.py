@@ -27,6 +27,7 @@ CLAIMS = [
     "an_update_costs_one_column",
     "memory_stays_within_six_arrays",
     "reading_is_fast",
+    "edges_stay_on_disk",
     "estimates_hold",
     "leave_one_out_costs_columns",
     "suspects_are_found",

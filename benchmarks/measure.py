@@ -9,6 +9,7 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,6 +105,27 @@ def current_bytes() -> int:
 def forget_peak() -> None:
     """Let `peak_bytes` start again from the memory held now (Linux)."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+class AnonymousPeak:
+    """The most memory of its own that this process has meanwhile; mapped files do not count."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.02):
+            self.bytes = max(self.bytes, _status("RssAnon", "self"))
+
+    def __enter__(self) -> AnonymousPeak:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
 
 
 def _status(name: str, pid: str) -> int:

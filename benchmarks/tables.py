@@ -178,6 +178,17 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             ),
         },
     ),
+    "edges_stay_on_disk": (
+        bool,  # all
+        {
+            "step": lambda row: row["step"],
+            "edges": lambda row: f"{row['edges'] / 1e6:.0f} M",
+            "seconds": lambda row: f"{row.get('ready_seconds', row['seconds']):.1f}",
+            "memory of its own": lambda row: (
+                f"{row['anonymous_bytes'] / 2**30:.2f} GiB" if "anonymous_bytes" in row else ""
+            ),
+        },
+    ),
     "leave_one_out_costs_columns": (
         bool,  # all
         {

@@ -13,6 +13,7 @@
 #include "build.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
+#include "lookup.hpp"
 #include "multiply.hpp"
 #include "names.hpp"
 #include "problem.hpp"
@@ -107,6 +108,13 @@ nb::object give(Buffer<T>&& buffer, std::int64_t count) {
 
 // --- building -------------------------------------------------------------------------------------
 
+nb::tuple rows_given(OwnGraph&& graph, bool weighted) {
+    return nb::make_tuple(give(std::move(graph.start), graph.n_nodes + 1),
+                          give(std::move(graph.ends), graph.n_entries),
+                          weighted ? give(std::move(graph.weights), graph.n_entries)
+                                   : nb::object(nb::none()));
+}
+
 template <class Index>
 nb::tuple make_graph(std::int64_t n_nodes, const Array<const Index>& source,
                      const Array<const Index>& target, const nb::object& weights, int threads) {
@@ -118,9 +126,43 @@ nb::tuple make_graph(std::int64_t n_nodes, const Array<const Index>& source,
         return from_edges<Index>(n_nodes, static_cast<std::int64_t>(m), source.data(),
                                  target.data(), w, threads);
     });
-    return nb::make_tuple(
-        give(std::move(graph.start), n_nodes + 1), give(std::move(graph.ends), graph.n_entries),
-        w ? give(std::move(graph.weights), graph.n_entries) : nb::object(nb::none()));
+    return rows_given(std::move(graph), w != nullptr);
+}
+
+nb::tuple make_rows(std::int64_t first_row, std::int64_t n_rows, std::int64_t n_nodes,
+                     const Array<const std::int32_t>& rows, const Array<const std::int32_t>& ends,
+                     const nb::object& weights, int threads) {
+    const std::size_t m = rows.shape(0);
+    require(ends.shape(0) == m, "rows and ends differ in length");
+    require(first_row >= 0 && n_rows >= 0 && n_nodes < (std::int64_t{1} << 31) - 1 &&
+                first_row <= n_nodes - n_rows,
+            "no such rows");
+    const double* const w = weights_or_null(weights, m);
+    return rows_given(unlocked([&] {
+                          return from_entries(first_row, n_rows, n_nodes,
+                                              static_cast<std::int64_t>(m), rows.data(),
+                                              ends.data(), w, threads);
+                      }),
+                      w != nullptr);
+}
+
+nb::tuple scatter_edges(const Array<const std::int32_t>& source,
+                        const Array<const std::int32_t>& target, const nb::object& weights,
+                        const Array<const std::int32_t>& cuts) {
+    const std::size_t m = source.shape(0);
+    require(target.shape(0) == m, "source and target differ in length");
+    require(cuts.shape(0) >= 2 && std::is_sorted(cuts.data(), cuts.data() + cuts.shape(0)),
+            "cuts must increase");
+    const double* const w = weights_or_null(weights, m);
+    const auto n_ranges = static_cast<std::int64_t>(cuts.shape(0)) - 1;
+    RangedEntries found = unlocked([&] {
+        return scatter(static_cast<std::int64_t>(m), source.data(), target.data(), w, n_ranges,
+                       cuts.data());
+    });
+    return nb::make_tuple(give(std::move(found.first), n_ranges + 1),
+                          give(std::move(found.rows), found.count),
+                          give(std::move(found.ends), found.count),
+                          w ? give(std::move(found.weights), found.count) : nb::object(nb::none()));
 }
 
 nb::dict inspect_matrix(const Array<const std::int64_t>& start,
@@ -160,6 +202,62 @@ nb::tuple texts_of(const Names& names) {
                           give(std::move(bytes), names.n_bytes()));
 }
 
+// The same without a copy; the names start anew.
+nb::tuple take_texts(Names& names) {
+    Names::Taken taken = names.take();
+    return nb::make_tuple(give(std::move(taken.start), taken.count + 1),
+                          give(std::move(taken.bytes), taken.n_bytes));
+}
+
+// Of texts, or without `start` of numbers of 8 bytes.
+Lookup lookup_of(const nb::object& start, const Array<const std::uint8_t>& bytes,
+                 std::uint64_t key, std::int32_t* slots, std::size_t n_slots) {
+    const auto n_bytes = static_cast<std::int64_t>(bytes.shape(0));
+    Lookup table{n_bytes / 8,
+                 nullptr,
+                 reinterpret_cast<const char*>(bytes.data()),
+                 n_bytes,
+                 key,
+                 static_cast<std::int64_t>(n_slots),
+                 slots};
+    if (!start.is_none()) {
+        const auto array = nb::cast<Array<const std::int64_t>>(start);
+        require(array.shape(0) >= 1, "start must have one entry more than there are texts");
+        table.count = static_cast<std::int64_t>(array.shape(0)) - 1;
+        table.start = array.data();
+    }
+    return table;
+}
+
+std::int64_t fill_lookup(const nb::object& start, const Array<const std::uint8_t>& bytes,
+                         std::uint64_t key, const Array<std::int32_t>& slots) {
+    const Lookup table = lookup_of(start, bytes, key, slots.data(), slots.shape(0));
+    require(table.n_slots > table.count, "there must be more slots than names");
+    return unlocked([&] { return fill(table); });
+}
+
+void find_names(const nb::object& start, const Array<const std::uint8_t>& bytes, std::uint64_t key,
+                const Array<const std::int32_t>& slots, const nb::object& wanted_start,
+                const Array<const std::uint8_t>& wanted, const Array<std::int64_t>& places) {
+    const Lookup table = lookup_of(start, bytes, key, const_cast<std::int32_t*>(slots.data()),
+                                   slots.shape(0));
+    const std::size_t n = places.shape(0);
+    const std::int64_t* from = nullptr;
+    if (wanted_start.is_none()) {
+        require(wanted.shape(0) == 8 * n, "8 bytes for each");
+    } else {
+        const auto array = nb::cast<Array<const std::int64_t>>(wanted_start);
+        require(array.shape(0) == n + 1 &&
+                    array.data()[n] <= static_cast<std::int64_t>(wanted.shape(0)),
+                "start does not fit bytes");
+        from = array.data();
+    }
+    unlocked([&] {
+        find(table, static_cast<std::int64_t>(n), from,
+             reinterpret_cast<const char*>(wanted.data()), places.data());
+    });
+}
+
 // --- solving --------------------------------------------------------------------------------------
 
 const Kernels& kernels_named(const std::string& name) {
@@ -189,7 +287,7 @@ struct BoundProblem {
     BoundProblem(Array<const std::int64_t> start_, Array<const std::int32_t> ends_,
                  nb::object weights_, const Array<const std::uint8_t>& free,
                  Array<const double> degrees_, nb::object ties_, double leak, bool root,
-                 bool peeling, int threads, const std::string& simd)
+                 bool peeling, int threads, const std::string& simd, bool reducing)
         : start(start_),
           ends(ends_),
           weights(weights_),
@@ -197,12 +295,11 @@ struct BoundProblem {
           ties(ties_),
           problem(made(checked(start_, ends_, weights_, free, degrees_), free.data(),
                        degrees_.data(), weights_or_null(ties_, degrees_.shape(0)), leak, root,
-                       peeling, threads, kernels_named(simd))) {}
+                       peeling, threads, kernels_named(simd), reducing)) {}
 
     template <class... Arguments>
     static Problem made(const Graph& graph, const Arguments&... arguments) {
-        return unlocked(
-            [&] { return Problem(graph, arguments..., Problem::is_small(graph.n_entries())); });
+        return unlocked([&] { return Problem(graph, arguments...); });
     }
     static Graph checked(const Array<const std::int64_t>& start,
                          const Array<const std::int32_t>& ends, const nb::object& weights,
@@ -443,6 +540,12 @@ NB_MODULE(_core, m) {
           "target"_a.noconvert(), "weights"_a.none(), "threads"_a);
     m.def("from_edges", &make_graph<std::int64_t>, "n_nodes"_a, "source"_a.noconvert(),
           "target"_a.noconvert(), "weights"_a.none(), "threads"_a);
+    m.def("from_entries", &make_rows, "first_row"_a, "n_rows"_a, "n_nodes"_a, "rows"_a, "ends"_a,
+          "weights"_a.none(), "threads"_a);
+    m.def("scatter", &scatter_edges, "source"_a, "target"_a, "weights"_a.none(), "cuts"_a);
+    m.def("fill_lookup", &fill_lookup, "start"_a.none(), "bytes"_a, "key"_a, "slots"_a);
+    m.def("find_names", &find_names, "start"_a.none(), "bytes"_a, "key"_a, "slots"_a,
+          "wanted_start"_a.none(), "wanted"_a, "places"_a);
     m.def("inspect", &inspect_matrix, "start"_a, "ends"_a, "weights"_a.none(), "threads"_a);
     m.def(
         "row_sums",
@@ -492,6 +595,8 @@ NB_MODULE(_core, m) {
         .def("encode", &encode_names<std::int64_t>, "start"_a.noconvert(), "bytes"_a, "numbers"_a,
              "threads"_a)
         .def("texts", &texts_of)
+        .def("take_texts", &take_texts)
+        .def_prop_ro("size", &Names::size)
         .def("__len__", &Names::count);
 
     nb::class_<Evidence>(m, "Evidence")
@@ -514,9 +619,9 @@ NB_MODULE(_core, m) {
     problem
         .def(nb::init<Array<const std::int64_t>, Array<const std::int32_t>, nb::object,
                       const Array<const std::uint8_t>&, Array<const double>, nb::object, double,
-                      bool, bool, int, const std::string&>(),
+                      bool, bool, int, const std::string&, bool>(),
              "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "degrees"_a, "ties"_a.none(),
-             "leak"_a, "root"_a, "peeling"_a, "threads"_a, "simd"_a)
+             "leak"_a, "root"_a, "peeling"_a, "threads"_a, "simd"_a, "reducing"_a)
         .def_prop_ro("n_eliminated",
                      [](const BoundProblem& b) {
                          return b.problem.peel().child.size() + b.problem.fold().nodes.size();

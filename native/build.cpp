@@ -107,28 +107,28 @@ std::uint64_t weighted_fingerprint(const Graph& matrix, std::int64_t i, const Ke
     return sum;
 }
 
-}  // namespace
-
-template <class Index>
-OwnGraph from_edges(std::int64_t n_nodes, std::int64_t n_edges, const Index* source,
-                    const Index* target, const double* weights, int threads) {
+// The entries of some rows, from edges that count both ways, or one way.
+template <bool both_ways, class Index>
+OwnGraph gather(std::int64_t first_row, std::int64_t n_rows, std::int64_t n_nodes,
+                std::int64_t n_edges, const Index* source, const Index* target,
+                const double* weights, int threads) {
     OwnGraph graph;
-    graph.n_nodes = n_nodes;
-    graph.start = Buffer<std::int64_t>(n_nodes + 1);
+    graph.n_nodes = n_rows;
+    graph.start = Buffer<std::int64_t>(n_rows + 1);
     std::int64_t* const start = graph.start.get();
     for_pieces(threads, n_edges, edges_per_chunk, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t e = first; e < last; ++e) {
-            const std::int64_t i = source[e], j = target[e];
-            if (i < 0 || i >= n_nodes || j < 0 || j >= n_nodes) {
+            const std::int64_t i = source[e] - first_row, j = target[e];
+            if (i < 0 || i >= n_rows || j < 0 || j >= n_nodes) {
                 throw std::out_of_range("an edge ends outside the graph");
             }
             __atomic_fetch_add(start + i, 1, __ATOMIC_RELAXED);
-            if (i != j) __atomic_fetch_add(start + j, 1, __ATOMIC_RELAXED);
+            if (both_ways && i != j) __atomic_fetch_add(start + j, 1, __ATOMIC_RELAXED);
         }
     });
     std::int64_t total = 0;
-    for (std::int64_t i = 0; i < n_nodes; ++i) start[i] = total += start[i];
-    start[n_nodes] = graph.n_entries = total;
+    for (std::int64_t i = 0; i < n_rows; ++i) start[i] = total += start[i];
+    start[n_rows] = graph.n_entries = total;
 
     // start[i] is the end of row i here and walks back to its beginning as the row fills up.
     graph.ends = Buffer<std::int32_t>(total);
@@ -146,18 +146,20 @@ OwnGraph from_edges(std::int64_t n_nodes, std::int64_t n_edges, const Index* sou
         };
         for (std::int64_t e = first; e < last; ++e) {
             if (e + 2 * ahead < last) {
-                __builtin_prefetch(start + source[e + 2 * ahead], 1);
-                __builtin_prefetch(start + target[e + 2 * ahead], 1);
-                ask(source[e + ahead]);
-                ask(target[e + ahead]);
+                __builtin_prefetch(start + source[e + 2 * ahead] - first_row, 1);
+                ask(source[e + ahead] - first_row);
+                if (both_ways) {
+                    __builtin_prefetch(start + target[e + 2 * ahead], 1);
+                    ask(target[e + ahead]);
+                }
             }
-            put(source[e], target[e], e);
-            if (source[e] != target[e]) put(target[e], source[e], e);
+            put(source[e] - first_row, target[e], e);
+            if (both_ways && source[e] != target[e]) put(target[e], source[e], e);
         }
     });
 
-    Buffer<std::int64_t> counts(n_nodes);
-    for_pieces(threads, n_nodes, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
+    Buffer<std::int64_t> counts(n_rows);
+    for_pieces(threads, n_rows, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
         std::vector<Entry> row;
         for (std::int64_t i = first; i < last; ++i) {
             std::int32_t* const ends = graph.ends.get() + start[i];
@@ -167,9 +169,61 @@ OwnGraph from_edges(std::int64_t n_nodes, std::int64_t n_edges, const Index* sou
         }
     });
     std::int64_t kept = 0;
-    for (std::int64_t i = 0; i < n_nodes; ++i) kept += counts[i];
+    for (std::int64_t i = 0; i < n_rows; ++i) kept += counts[i];
     if (kept < total) close_gaps(graph, counts.get());
     return graph;
+}
+
+}  // namespace
+
+template <class Index>
+OwnGraph from_edges(std::int64_t n_nodes, std::int64_t n_edges, const Index* source,
+                    const Index* target, const double* weights, int threads) {
+    return gather<true>(0, n_nodes, n_nodes, n_edges, source, target, weights, threads);
+}
+
+OwnGraph from_entries(std::int64_t first_row, std::int64_t n_rows, std::int64_t n_nodes,
+                      std::int64_t n_entries, const std::int32_t* rows, const std::int32_t* ends,
+                      const double* weights, int threads) {
+    return gather<false>(first_row, n_rows, n_nodes, n_entries, rows, ends, weights, threads);
+}
+
+RangedEntries scatter(std::int64_t n_edges, const std::int32_t* source, const std::int32_t* target,
+                const double* weights, std::int64_t n_ranges, const std::int32_t* cuts) {
+    const auto range_of = [&](std::int32_t row) {
+        const std::int32_t* const above = std::upper_bound(cuts, cuts + n_ranges + 1, row);
+        if (above == cuts || above == cuts + n_ranges + 1) {
+            throw std::out_of_range("an edge ends outside the graph");
+        }
+        return above - cuts - 1;
+    };
+    RangedEntries found;
+    found.first = Buffer<std::int64_t>(n_ranges + 1);
+    std::vector<std::int64_t> at(static_cast<std::size_t>(n_ranges) + 1, 0);
+    for (std::int64_t e = 0; e < n_edges; ++e) {
+        ++at[range_of(source[e])];
+        const auto other = range_of(target[e]);
+        if (source[e] != target[e]) ++at[other];
+    }
+    for (std::int64_t b = 0; b < n_ranges; ++b) {
+        found.first[b] = found.count;
+        found.count += std::exchange(at[b], found.count);
+    }
+    found.first[n_ranges] = found.count;
+    found.rows = Buffer<std::int32_t>(found.count);
+    found.ends = Buffer<std::int32_t>(found.count);
+    if (weights) found.weights = Buffer<double>(found.count);
+    const auto put = [&](std::int32_t i, std::int32_t j, std::int64_t e) {
+        const std::int64_t to = at[range_of(i)]++;
+        found.rows[to] = i;
+        found.ends[to] = j;
+        if (weights) found.weights[to] = weights[e];
+    };
+    for (std::int64_t e = 0; e < n_edges; ++e) {
+        put(source[e], target[e], e);
+        if (source[e] != target[e]) put(target[e], source[e], e);
+    }
+    return found;
 }
 
 template OwnGraph from_edges<std::int32_t>(std::int64_t, std::int64_t, const std::int32_t*,

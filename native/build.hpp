@@ -23,6 +23,24 @@ template <class Index>
 OwnGraph from_edges(std::int64_t n_nodes, std::int64_t n_edges, const Index* source,
                     const Index* target, const double* weights, int threads);
 
+// Rows [first_row, first_row + n_rows) of the same matrix, from all of their entries, in any order:
+// those of edges between them are there twice. Throws std::out_of_range as above.
+OwnGraph from_entries(std::int64_t first_row, std::int64_t n_rows, std::int64_t n_nodes,
+                      std::int64_t n_entries, const std::int32_t* rows, const std::int32_t* ends,
+                      const double* weights, int threads);
+
+// The entries of some edges, both ways, by the range of rows they are in: range b is of the rows
+// from cuts[b] to cuts[b + 1], and of the entries from first[b] to first[b + 1].
+struct RangedEntries {
+    std::int64_t count = 0;
+    Buffer<std::int64_t> first;  // n_ranges + 1
+    Buffer<std::int32_t> rows, ends;
+    Buffer<double> weights;  // empty: all weights are 1
+};
+// Throws std::out_of_range if an end is not within the cuts.
+RangedEntries scatter(std::int64_t n_edges, const std::int32_t* source, const std::int32_t* target,
+                const double* weights, std::int64_t n_ranges, const std::int32_t* cuts);
+
 // What is to be known of a CSR matrix before it is taken as a graph.
 struct Findings {
     bool sorted = true;     // rows strictly increasing, indices in range

@@ -63,10 +63,14 @@ public:
     // Whether the system is still the one that X was weighed in.
     bool is_up_to_date() const { return system_ == &problem_.system(); }
 
-    // Gives back the room of the directions, which the next step after a weighing takes anew.
+    // Gives back the room of the directions and of residuals, which the next weighing takes anew;
+    // the latter only if X is where it should be, not in the order of a reduced system.
     void rest() {
         P_and_V_ = Buffer<float>();
         stale_ = true;
+        if (problem_.is_reduced()) return;
+        Z_ = Buffer<float>();
+        system_ = nullptr;
     }
 
     // V = M P / pivots once more, for measurements.

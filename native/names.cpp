@@ -65,12 +65,26 @@ Names::Names() : slots_(1 << 12), n_slots_(1 << 12) {
     start_.add(&zero, 1);
 }
 
-std::uint32_t Names::hash_of(const char* text, std::int64_t length) const {
-    std::uint64_t hash = key_ ^ static_cast<std::uint64_t>(length);
+Names::Taken Names::take() {
+    Names fresh;
+    std::swap(slots_, fresh.slots_);
+    std::swap(n_slots_, fresh.n_slots_);
+    std::swap(start_, fresh.start_);
+    std::swap(bytes_, fresh.bytes_);
+    return {std::move(fresh.start_.items), std::move(fresh.bytes_.items), fresh.start_.count - 1,
+            fresh.bytes_.count};
+}
+
+std::int64_t Names::size() const {
+    return n_slots_ * static_cast<std::int64_t>(sizeof(Slot)) + 8 * start_.count + bytes_.count;
+}
+
+std::uint32_t hash_text(std::uint64_t key, const char* text, std::int64_t length) {
+    std::uint64_t hash = key ^ static_cast<std::uint64_t>(length);
     for (std::int64_t at = 0; at + 8 < length; at += 8) {
-        hash = fold(hash ^ load<std::uint64_t>(text + at), 0x9e3779b97f4a7c15u ^ key_);
+        hash = fold(hash ^ load<std::uint64_t>(text + at), 0x9e3779b97f4a7c15u ^ key);
     }
-    hash = fold(hash ^ last_bytes(text, length), 0xbf58476d1ce4e5b9u ^ key_);
+    hash = fold(hash ^ last_bytes(text, length), 0xbf58476d1ce4e5b9u ^ key);
     return static_cast<std::uint32_t>(fold(hash, 0x94d049bb133111ebu) >> 16);
 }
 

@@ -15,6 +15,9 @@ struct Texts {
     const char* bytes;
 };
 
+// A hash of a text. Nobody can prepare texts that all collide if they do not know the key.
+std::uint32_t hash_text(std::uint64_t key, const char* text, std::int64_t length);
+
 class Names {
 public:
     Names();
@@ -29,6 +32,16 @@ public:
     const std::int64_t* start() const { return start_.items.get(); }  // count() + 1
     const char* bytes() const { return bytes_.items.get(); }
     std::int64_t n_bytes() const { return bytes_.count; }
+
+    // Gives the names away, without a copy, and starts anew. There is room for more behind them.
+    struct Taken {
+        Buffer<std::int64_t> start;
+        Buffer<char> bytes;
+        std::int64_t count, n_bytes;
+    };
+    Taken take();
+    // Memory held, in bytes.
+    std::int64_t size() const;
 
 private:
     struct Slot {
@@ -45,7 +58,9 @@ private:
         void add(const T* more, std::int64_t n);
     };
 
-    std::uint32_t hash_of(const char* text, std::int64_t length) const;
+    std::uint32_t hash_of(const char* text, std::int64_t length) const {
+        return hash_text(key_, text, length);
+    }
     std::int64_t place_of(std::uint32_t hash) const;
     bool is(const Slot& slot, const char* text, std::int64_t length) const;
     std::int32_t find(std::uint32_t hash, const char* text, std::int64_t length) const;

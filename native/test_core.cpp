@@ -23,6 +23,7 @@
 #include "factor.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
+#include "lookup.hpp"
 #include "multiply.hpp"
 #include "names.hpp"
 #include "proof.hpp"
@@ -289,6 +290,39 @@ void edges_become_a_symmetric_matrix(const Edges& edges, const Entries& entries,
     CHECK(product == slow);
 }
 
+// The rows of the whole, from entries that were put in order by ranges of rows.
+void ranges_of_rows_are_those_of_the_whole(const Edges& edges, bool weighted, int threads) {
+    const OwnGraph whole = built<std::int32_t>(edges, weighted, threads);
+    const std::vector<std::int32_t> source(edges.source.begin(), edges.source.end());
+    const std::vector<std::int32_t> target(edges.target.begin(), edges.target.end());
+    const auto n = static_cast<std::int32_t>(edges.n_nodes);
+    const std::vector<std::int32_t> cuts{0, n / 7, n / 3, n / 3, n};
+    const RangedEntries entries =
+        scatter(edges.count(), source.data(), target.data(),
+                weighted ? edges.weight.data() : nullptr, 4, cuts.data());
+    for (int b = 0; b < 4; ++b) {
+        const Int from = entries.first[b], count = entries.first[b + 1] - from;
+        const OwnGraph rows = from_entries(
+            cuts[b], cuts[b + 1] - cuts[b], n, count, entries.rows.get() + from,
+            entries.ends.get() + from, weighted ? entries.weights.get() + from : nullptr, threads);
+        const Int first = whole.start[cuts[b]];
+        CHECK(rows.n_entries == whole.start[cuts[b + 1]] - first);
+        for (Int i = 0; i < rows.n_nodes; ++i) {
+            CHECK(rows.start[i] == whole.start[cuts[b] + i] - first);
+        }
+        for (Int e = 0; e < rows.n_entries; ++e) {
+            CHECK(rows.ends[e] == whole.ends[first + e]);
+            CHECK(view(rows).weight(e) == view(whole).weight(first + e));
+        }
+    }
+    if (edges.count() > 0) {
+        const std::vector<std::int32_t> too_few{0, 0};
+        CHECK(throws<std::out_of_range>([&] {
+            scatter(edges.count(), source.data(), target.data(), nullptr, 1, too_few.data());
+        }));
+    }
+}
+
 void an_end_outside_the_graph_is_refused(Edges edges, int threads) {
     for (const Int wrong : {Int{-1}, edges.n_nodes}) {
         for (auto* const ends : {&edges.source, &edges.target}) {
@@ -391,6 +425,46 @@ void names_are_numbered_as_they_appear(int threads) {
     for (const auto& [text, number] : expected) {
         const Int at = names.start()[number], length = names.start()[number + 1] - at;
         CHECK(std::string(names.bytes() + at, static_cast<std::size_t>(length)) == text);
+    }
+}
+
+// A table finds what it was made of; one that leads outside finds nothing, and reads nothing there.
+void names_are_found_in_a_table() {
+    std::string bytes;
+    std::vector<Int> start{0};
+    for (int k = 0; k < 500; ++k) {
+        bytes += std::string(static_cast<std::size_t>(k % 23), 'x') + std::to_string(k);
+        start.push_back(static_cast<Int>(bytes.size()));
+    }
+    std::vector<std::int32_t> slots(1024, 0);
+    const auto n_bytes = static_cast<Int>(bytes.size());
+    const Lookup table{500, start.data(), bytes.data(), n_bytes, 77, 1024, slots.data()};
+    CHECK(fill(table) == 0);
+    std::vector<Int> places(500);
+    find(table, 500, start.data(), bytes.data(), places.data());
+    for (Int k = 0; k < 500; ++k) CHECK(places[k] == k);
+    const std::string other = "nobody";
+    const std::vector<Int> one{0, static_cast<Int>(other.size())};
+    find(table, 1, one.data(), other.data(), places.data());
+    CHECK(places[0] == -1);
+
+    const std::vector<Int> numbers{5, -7, 1 << 20};
+    std::vector<std::int32_t> few(8, 0);
+    const auto* const own = reinterpret_cast<const char*>(numbers.data());
+    const Lookup of_numbers{3, nullptr, own, 24, 1, 8, few.data()};
+    CHECK(fill(of_numbers) == 0);
+    find(of_numbers, 3, nullptr, own, places.data());
+    CHECK(places[0] == 0 && places[1] == 1 && places[2] == 2);
+
+    for (auto& slot : slots) slot = slot == 0 ? -5 : slot + (1 << 30);
+    find(table, 1, one.data(), other.data(), places.data());
+    CHECK(places[0] == -1);
+    for (std::size_t k = 0; k < slots.size(); ++k) slots[k] = static_cast<std::int32_t>(k % 500) + 1;
+    for (const Int wrong : {Int{-9}, Int{1} << 60, n_bytes + 1}) {
+        std::vector<Int> astray(501, wrong);
+        const Lookup bad{500, astray.data(), bytes.data(), n_bytes, 77, 1024, slots.data()};
+        find(bad, 1, one.data(), other.data(), places.data());
+        CHECK(places[0] == -1);
     }
 }
 
@@ -1030,6 +1104,7 @@ void test_graph(const Edges& edges, int threads) {
         const Entries entries = entries_of(edges, weighted);
         edges_become_a_symmetric_matrix<std::int32_t>(edges, entries, weighted, threads);
         edges_become_a_symmetric_matrix<std::int64_t>(edges, entries, weighted, threads);
+        ranges_of_rows_are_those_of_the_whole(edges, weighted, threads);
     }
     components_are_numbered_by_their_least_nodes(edges, threads);
     for (const Int n_marks : {Int{0}, std::min(Int{1}, edges.n_nodes), edges.n_nodes / 10}) {
@@ -1089,6 +1164,7 @@ void test_problems(const Edges& edges, bool weighted, double leak) {
 int main() {
     using namespace isotherm;
     the_pace_foretells_the_steps_of_a_geometric_fall();
+    names_are_found_in_a_table();
     for (const int threads : {1, 2, 4}) {
         test_threads(threads);
         // The largest has several chunks of edges and of rows.

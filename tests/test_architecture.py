@@ -47,6 +47,7 @@ ORDER = [
     "report",
     "pipeline",
     "fit_files",
+    "build",
     "reproduce",
     "cli",
 ]

@@ -22,7 +22,7 @@ from isotherm.cli.options import (
     SolverOptions,
     TableOptions,
 )
-from isotherm.cli.reading_options import ReadingOptions
+from isotherm.cli.reading_options import EdgeOptions, ReadingOptions
 
 READ = {"classify", "estimate", "evaluate", "explain", "regress", "suggest", "suspects"}
 SOLVE = READ | {"demo"}  # `reproduce` solves as the paper says
@@ -72,10 +72,11 @@ def test_every_option_says_what_it_is():
 @pytest.mark.parametrize(
     ("group", "names"),
     [
+        (EdgeOptions, READ | {"build"}),
         (ReadingOptions, READ),
         (ModelOptions, FIT),
         (SolverOptions, SOLVE),
-        (MessageOptions, SOLVE | {"reproduce"}),
+        (MessageOptions, SOLVE | {"reproduce", "build"}),
         (TableOptions, {"classify", "evaluate", "regress", "suggest", "suspects"}),
         (PredictionOptions, {"classify"}),
     ],
@@ -107,6 +108,7 @@ OTHERS = {
     "tol": 1e-3,
     "solver": "cg",
     "engine": "scipy",
+    "memory": "1G",
 }
 GROUPS = (ReadingOptions(), ModelOptions(), SolverOptions())
 EACH = [

@@ -371,7 +371,7 @@ def test_parameters_are_only_stored_and_can_be_got_set_and_cloned():
     copy = clone(changed)
     assert copy.get_params() == {
         "decision": "nonsense", "leak": 0.5, "tol": -1, "solver": solver, "engine": "auto",
-        "threads": None, "unreached": "abstain",
+        "threads": None, "memory": None, "unreached": "abstain",
     }  # fmt: skip
     assert not any(name.endswith("_") for name in vars(copy))
     assert is_classifier(copy)

@@ -29,6 +29,7 @@ def solve_dirichlet(
     solver: str | Solver = "auto",
     engine: str | Engine = "auto",
     threads: int | None = None,
+    memory: int | None = None,
     start: Any = None,
     progress: Progress | None = None,
 ) -> Solution:
@@ -47,7 +48,7 @@ def solve_dirichlet(
         τ ≥ 0, heat lost at each free node: ``((1 + τ) D − A) T = 0`` there.
     solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
     engine : {"auto", "native", "scipy"} or engine object
-    threads : int or None
+    threads, memory : int or None
         See `isotherm.SolveOptions`.
     start : Solution or array of shape (n, k), optional
         Temperatures to start from, such as those of a problem that differs in a few nodes; the
@@ -92,7 +93,7 @@ def solve_dirichlet(
     warm = None
     if start is not None:
         warm = Warm.of(start) if isinstance(start, Solution) else Warm(np.asarray(start))
-    options = SolveOptions(tol, solver, threads)
+    options = SolveOptions(tol, solver, threads, memory)
     return solve(problem, options, engine=engine, start=warm, progress=progress)
 
 

@@ -18,7 +18,7 @@ from isotherm.engines import engine_for
 from isotherm.errors import IsothermWarning
 from isotherm.graph.texts import TextNumbers
 from isotherm.job_memory import Counts, memory_of_job
-from isotherm.memory import LANES, current_memory
+from isotherm.memory import LANES, current_memory, free_memory
 from isotherm.read.columns import choose_edge_columns
 from isotherm.read.load import gather_labels, graph_of_source
 from isotherm.read.opening import open_source
@@ -30,8 +30,11 @@ from isotherm.trust.choose import LEAKS
 from isotherm.trust.sample import CHOOSING, JUDGING, columns_of_sample
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from isotherm.graph import Graph
     from isotherm.job import Job
     from isotherm.read.options import TextOptions
     from isotherm.read.table import Batch, Columns, Table
@@ -63,6 +66,10 @@ class Estimate:
         Start to finish, on a graph that is neither easy nor hard.
     engine : str
         That will be used.
+    on_disk : int
+        Bytes of a saved graph, which stay on the disk, or in the memory that is free.
+    limit : int or None
+        Bytes of memory that are allowed.
     """
 
     nodes: int
@@ -73,6 +80,8 @@ class Estimate:
     memory: int
     seconds: float
     engine: str = "native"
+    on_disk: int = 0
+    limit: int | None = None
 
 
 def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
@@ -87,8 +96,9 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
     from isotherm.equilibrium import solve_dirichlet  # noqa: F401
 
     held = current_memory()
-    entries = 2 * counts.rows
-    stacked = is_stacked(job.kind, entries, counts.nodes, classes) and classes > 1
+    entries, limit = 2 * counts.rows, job.model.get("memory")
+    room = free_memory() if limit is None and counts.on_disk else limit
+    stacked = is_stacked(job.kind, entries, counts.nodes, classes, room) and classes > 1
     engine = engine_for(job.model.get("engine", "auto"), counts.nodes)
     left_out = _left_out(job, entries, n_labels)
     memory = memory_of_job(
@@ -98,6 +108,7 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         engine=engine,
         stacked=stacked,
         left_out=0 if stacked else left_out,
+        limit=limit,
     )
     far = FAR_MEMORY if counts.nodes > TRIAL[0] * 5 else 1.0
     steps = STEPS * far * (entries + counts.nodes)
@@ -116,6 +127,8 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         held + memory,
         1.0 + counts.seconds + solving + 2e-6 * counts.nodes,
         engine,
+        counts.on_disk,
+        limit,
     )
 
 
@@ -148,17 +161,21 @@ def _time_of_stack(counts: Counts, labels: int, steps: float, solve: float, bloc
     return n_flows * (solve + left_out) + (products if fits(counts.nodes, entries) else 0.0)
 
 
-def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int = SMALL) -> Counts:
+def count_edges(
+    path: str | Sequence[str], columns: Columns, options: TextOptions, *, small: int = SMALL
+) -> Counts:
     """Count what a file of edges has, or estimate it where the file is larger than `small`."""
     with open_source(path, options.unpacking) as source:
         if source.format.open_table is not None:
             table = source.format.open_table(source, options, list(columns.values()))
-            choice = choose_edge_columns(table, columns, path)
+            choice = choose_edge_columns(table, columns, source.name)
             if choice.guessed:
-                warnings.warn(f"{path}: {choice.why}", IsothermWarning, stacklevel=2)
+                warnings.warn(f"{source.name}: {choice.why}", IsothermWarning, stacklevel=2)
             return _count_table(table, choice.columns, small)
         started = time.perf_counter()
         graph, report = graph_of_source(source, columns, options)
+    if graph.rows.is_mapped:
+        return _count_saved(graph, time.perf_counter() - started)
     texts = graph.nodes.as_texts()
     return Counts(
         report.n_rows,
@@ -167,6 +184,20 @@ def count_edges(path: str, columns: Columns, options: TextOptions, *, small: int
         graph.rows.weights is not None,
         exact=True,
         seconds=time.perf_counter() - started,
+    )
+
+
+def _count_saved(graph: Graph, seconds: float) -> Counts:
+    """What the header of a saved graph says."""
+    size = 4 * graph.rows.n_entries * (3 if graph.rows.has_weights else 1)
+    return Counts(
+        rows=graph.n_edges,
+        nodes=graph.n_nodes,
+        name_bytes=0,
+        weighted=graph.rows.has_weights,
+        exact=True,
+        seconds=seconds,
+        on_disk=size + 16 * graph.n_nodes,
     )
 
 
@@ -239,4 +270,4 @@ def _time_of_step(classes: int, engine: str) -> float:
     for _ in range(2):
         solution = solve_dirichlet(graph, seeds, values, tol=1e-4, engine=engine)
         best = min(best, solution.seconds / max(solution.n_iter, 1))
-    return float(best / (len(graph.rows.ends) + n))
+    return float(best / (graph.rows.n_entries + n))

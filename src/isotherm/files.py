@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+SAVED_GRAPH = b"\x89isotherm graph\n"  # how a saved graph begins
 NAME_KEPT = 60  # characters of the name in that of a file that is not yet whole
 _STREAMS = ("a pipe", "a device")
 _KINDS = {

@@ -82,7 +82,7 @@ def predict_label_sets(
 
 def _parameters(job: Job) -> dict[str, Any]:
     """Those that all estimators have."""
-    names = ("leak", "tol", "solver", "engine", "threads", "unreached")
+    names = ("leak", "tol", "solver", "engine", "threads", "memory", "unreached")
     chosen = {name: job.model[name] for name in names}  # type: ignore[literal-required]
     if chosen["leak"] == "auto":
         raise ParameterError("--leak must be a number here: 'auto' is for one label per node")

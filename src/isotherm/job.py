@@ -34,6 +34,7 @@ class ModelParameters(TypedDict, total=False):
     solver: str
     engine: str
     threads: int | None
+    memory: int | None
     unreached: Literal["abstain", "zero"]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from isotherm.memory import lanes_within, memory_of_solve
 from isotherm.stacking.embedding import fits, memory_of_embedding
 from isotherm.trust.leave_one_out import columns_at_once
 
@@ -27,6 +28,8 @@ class Counts:
     exact : bool
     seconds : float
         To read it.
+    on_disk : int
+        Bytes of a saved graph, which are not read but mapped; 0 of other files.
     """
 
     rows: int
@@ -35,6 +38,7 @@ class Counts:
     weighted: bool
     exact: bool
     seconds: float
+    on_disk: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ def memory_of_job(
     engine: str = "native",
     stacked: bool = False,
     left_out: int = 0,
+    limit: int | None = None,
 ) -> int:
     """Bytes that a job takes at its peak, beyond those of the program.
 
@@ -79,15 +84,21 @@ def memory_of_job(
         Whether several flows are combined, and an embedding.
     left_out : int
         Seeds that are left out one at a time.
+    limit : int, optional
+        Bytes that are allowed: fewer columns are then solved at once.
     """
     n, rows, entries = counts.nodes, counts.rows, 2 * counts.rows
     weight = 8 if counts.weighted else 0
     names = counts.name_bytes + 8 * n
     building = (8 + weight) * rows + (4 + weight) * entries + 24 * n + names
     graph = (4 + weight) * entries + 16 * n + names
+    if counts.on_disk:  # nothing of it is read into memory of its own
+        building = graph = 0
     of, columns = SOLVING[engine], min(left_out, columns_at_once(n))
     columns = max(of.per_class * classes, of.per_column * columns)  # one after the other
     solving = n * (of.per_node + columns) + of.per_entry * entries
+    if counts.on_disk or limit is not None:
+        solving = memory_of_solve(n, classes, 0, lanes_within(limit, n, classes))
     if stacked:
         flows = n * (STACKED_PER_NODE + STACKED_PER_CLASS * classes) + STACKED_PER_ENTRY * entries
         embedding = memory_of_embedding(n) if fits(n, entries) else 0

@@ -10,6 +10,8 @@ from isotherm.errors import NotEnoughMemory
 
 SMALL = 1 << 26  # bytes: below this nobody asks whether they are free
 LANES = 16  # columns that are solved at once
+FEWEST_LANES = 2
+COPY = 24  # bytes per entry of a matrix that is copied, or factorised
 BYTES_PER_NODE = 40  # of a solve, whatever the number of columns
 BYTES_PER_SEED = 160  # likewise
 _ADVICE = {
@@ -25,8 +27,15 @@ _CGROUP_FILES = (
 )
 
 
-def check_room(n_nodes: int, n_columns: int, n_seeds: int = 0, *, what: str = "classes") -> None:
-    """Refuse a solve that does not fit into the memory that is free.
+def check_room(
+    n_nodes: int,
+    n_columns: int,
+    n_seeds: int = 0,
+    *,
+    what: str = "classes",
+    memory: int | None = None,
+) -> None:
+    """Refuse a solve that does not fit into the memory that is free, or allowed.
 
     Parameters
     ----------
@@ -35,13 +44,24 @@ def check_room(n_nodes: int, n_columns: int, n_seeds: int = 0, *, what: str = "c
         Those whose values are yet to be made.
     what : {"classes", "labels", "columns"}
         What they are called.
+    memory : int, optional
+        The most bytes allowed; columns are then solved as few at a time as need be.
 
     Raises
     ------
     NotEnoughMemory
         Saying what is needed, what is free and what would fit.
     """
-    needed = memory_of_solve(n_nodes, n_columns, n_seeds)
+    if memory is not None:
+        least = memory_of_solve(n_nodes, n_columns, n_seeds, FEWEST_LANES)
+        if least > memory:
+            raise NotEnoughMemory(
+                f"{n_columns:,} {what} on {n_nodes:,} nodes need {size_text(least)} of memory at "
+                f"least, and {size_text(memory)} is allowed: --memory {-(-least // (1 << 20))}M "
+                f"(memory={least}) would do. {_ADVICE[what]}"
+            )
+    lanes = lanes_within(memory, n_nodes, n_columns)
+    needed = memory_of_solve(n_nodes, n_columns, n_seeds, lanes)
     free = free_memory() if needed > SMALL else None
     if free is None or needed <= free:
         return
@@ -52,11 +72,41 @@ def check_room(n_nodes: int, n_columns: int, n_seeds: int = 0, *, what: str = "c
     )
 
 
-def memory_of_solve(n_nodes: int, n_columns: int, n_seeds: int = 0) -> int:
-    """Bytes of the vectors of a solve, and of the values of its seeds; rather too few."""
-    lanes = min(n_columns + 1, LANES)
+def memory_of_solve(n_nodes: int, n_columns: int, n_seeds: int = 0, lanes: int = LANES) -> int:
+    """Bytes of the vectors of a solve, and of the values of its seeds; rather too few.
+
+    Parameters
+    ----------
+    n_nodes, n_columns, n_seeds : int
+    lanes : int
+        Columns that are solved at once, at the most.
+    """
+    lanes = min(n_columns + 1, lanes)
     per_node = 8 * n_columns + 4 + 6 * lanes + 2 * LANES * (lanes > LANES // 2)
     return n_nodes * (per_node + BYTES_PER_NODE) + n_seeds * (9 * n_columns + BYTES_PER_SEED)
+
+
+def lanes_within(memory: int | None, n_nodes: int, n_columns: int) -> int:
+    """How many columns may be solved at once if no more memory is allowed than that.
+
+    Examples
+    --------
+    >>> lanes_within(None, 10**6, 100), lanes_within(900 * 10**6, 10**6, 100)
+    (16, 8)
+    """
+    if memory is None:
+        return LANES
+    for lanes in (LANES, LANES // 2, LANES // 4):
+        if memory_of_solve(n_nodes, n_columns, 0, lanes) <= memory:
+            return lanes
+    return FEWEST_LANES
+
+
+def fits_copy(n_entries: int, n_nodes: int, n_columns: int, memory: int | None) -> bool:
+    """Whether there is room for a copy of the edges, and for what solvers make of them."""
+    free = free_memory() if memory is None else memory
+    needed = memory_of_solve(n_nodes, n_columns, 0, FEWEST_LANES) + COPY * n_entries
+    return free is None or needed <= free
 
 
 def size_text(count: int) -> str:

@@ -154,6 +154,7 @@ def label(job: Job, stages: Stages) -> Run:
 
     n_classes = len(set(inputs.labels.values()))
     model = pick_model(job.kind, job.model, inputs.graph, n_classes, balance=job.balance)
+    _tell_of_model(model, job, inputs.graph, n_classes, stages)
     run = fit(model, inputs, stages, command=job.command)
     more = {} if job.confidence is None else {"confidence": str(job.confidence)}
     if job.min_probability:
@@ -176,6 +177,18 @@ def check_output_size(job: Job, n_nodes: int, n_classes: int = 0) -> None:
     """
     if job.out is not None and job.listed is None:
         check_size(job.out, n_nodes, n_classes if job.temperatures else 0)
+
+
+def _tell_of_model(
+    model: HeatClassifier, job: Job, graph: Graph, n_classes: int, stages: Stages
+) -> None:
+    """Say where it is memory that keeps the model from being a stacked one."""
+    from isotherm.classifier.pick import is_stacked
+    from isotherm.classifier.stack import StackedHeatClassifier
+
+    wanted = is_stacked(job.kind, graph.rows.n_entries, graph.n_nodes, n_classes)
+    if wanted and not isinstance(model, StackedHeatClassifier):
+        stages.hint("there is no memory for a stacked model of this graph: the paper's is used")
 
 
 def read(job: Job, stages: Stages) -> Inputs:

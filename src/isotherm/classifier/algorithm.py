@@ -68,6 +68,7 @@ class HeatClassifier(Answering):
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
         threads: int | None = None,
+        memory: int | None = None,
         unreached: Literal["abstain", "zero"] = "abstain",
         warm_start: bool = False,
     ) -> None:
@@ -78,6 +79,7 @@ class HeatClassifier(Answering):
         self.solver = solver
         self.engine = engine
         self.threads = threads
+        self.memory = memory
         self.unreached = unreached
         self.warm_start = warm_start
 

@@ -32,6 +32,9 @@ class DirichletClassifier(HeatClassifier, ClassifierMixin, Estimator):
     threads : int or None
         By default ``OMP_NUM_THREADS`` if set, else one per processor. The answer does not depend
         on it.
+    memory : int or None
+        The most bytes that a fit may take, beside the graph; by default what is free. Fewer
+        columns are then solved at once, and no copies made of the edges.
     unreached : {"abstain", "zero"}
         Free nodes in components without seeds have no temperature. ``"abstain"``: they get no
         label (−1, NaN or None by the type of the labels) and are left out of the means.

@@ -48,6 +48,7 @@ class DirichletEstimator(Exporting):
     solver: str | Solver
     engine: str | Engine
     threads: int | None
+    memory: int | None
     unreached: str
     warm_start: bool
 
@@ -77,7 +78,7 @@ class DirichletEstimator(Exporting):
         """Make a problem ready on the engine asked for."""
         if self.unreached not in UNREACHED:
             raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
-        options = SolveOptions(self.tol, self.solver, self.threads)
+        options = SolveOptions(self.tol, self.solver, self.threads, self.memory)
         return choose_engine(self.engine, problem.graph).prepare(problem, options)
 
     def session(self) -> Session:

@@ -58,7 +58,7 @@ class MultiLabelDirichletClassifier(
         `isotherm.decision`. Without leak, and if unreached nodes abstain, ``"centered"`` gives a
         label where T is above its mean (so do ``"standard"`` and ``"ratio"``), ``"plain"`` where T
         is above 1/2.
-    leak, tol, solver, engine, threads, unreached
+    leak, tol, solver, engine, threads, memory, unreached
         See `DirichletClassifier`. With a leak, all the heat at a node is less than 1 and takes a
         column of its own. Nodes that no heat reaches get no label under either rule; with
         ``"zero"`` they count in the means.
@@ -115,6 +115,7 @@ class MultiLabelDirichletClassifier(
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
         threads: int | None = None,
+        memory: int | None = None,
         unreached: Literal["abstain", "zero"] = "abstain",
     ) -> None:
         self.decision = decision
@@ -123,6 +124,7 @@ class MultiLabelDirichletClassifier(
         self.solver = solver
         self.engine = engine
         self.threads = threads
+        self.memory = memory
         self.unreached = unreached
 
     def __sklearn_tags__(self) -> Any:

@@ -39,7 +39,7 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
 
     Parameters
     ----------
-    leak, tol, solver, engine, threads, unreached, warm_start
+    leak, tol, solver, engine, threads, memory, unreached, warm_start
         See `DirichletClassifier`; heat leaks towards the value 0, and ``"abstain"`` gives NaN.
         `tol` is in the unit of the values: 1e-6 suits values around 1, not prices in millions
         or concentrations in parts per billion.
@@ -79,6 +79,7 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
         threads: int | None = None,
+        memory: int | None = None,
         unreached: Literal["abstain", "zero"] = "abstain",
         warm_start: bool = False,
     ) -> None:
@@ -87,6 +88,7 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         self.solver = solver
         self.engine = engine
         self.threads = threads
+        self.memory = memory
         self.unreached = unreached
         self.warm_start = warm_start
 

@@ -164,7 +164,7 @@ class Sampled(DirichletEstimator):
             few_labels.lonely(codes, classes),
             few_labels.collapsed(self._warmest(), classes, self._decision),
         ]
-        work = len(codes) * len(self.problem_.graph.rows.ends)
+        work = len(codes) * self.problem_.graph.rows.n_entries
         few = leaving_out and len(codes) <= GUARDED[0] and work <= GUARDED[1]
         if self._later.sample is not None or (few and few_labels.can_be_told_from_chance(codes)):
             left = self.left_out_

@@ -63,6 +63,7 @@ class StackedHeatClassifier(HeatClassifier):
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
         threads: int | None = None,
+        memory: int | None = None,
         unreached: Literal["abstain", "zero"] = "abstain",
         warm_start: bool = False,
     ) -> None:
@@ -71,6 +72,7 @@ class StackedHeatClassifier(HeatClassifier):
         self.solver = solver
         self.engine = engine
         self.threads = threads
+        self.memory = memory
         self.unreached = unreached
         self.warm_start = warm_start
 
@@ -103,7 +105,7 @@ class StackedHeatClassifier(HeatClassifier):
         super()._conclude(nodes, session, solution, seeds, progress)
         starts, self._starts = getattr(self, "_starts", []), []
         self.stack_, self.views_ = None, []
-        chosen = plan(seeds.codes, len(seeds.classes), len(session.problem.graph.rows.ends))
+        chosen = plan(seeds.codes, len(seeds.classes), session.problem.graph.rows.n_entries)
         self.fallback_ = _reason(seeds, chosen)
         if chosen is None or self.fallback_:
             return
@@ -166,7 +168,7 @@ class StackedHeatClassifier(HeatClassifier):
     ) -> Views:
         """All views that there is room and reason for."""
         embedded = surroundings = None
-        if fits(graph.n_nodes, len(graph.rows.ends)):
+        if fits(graph.n_nodes, graph.rows.n_entries):
             vectors = embed(graph, lambda: tell(progress))
             if np.isfinite(vectors).all():
                 embedded = Embedded(vectors, seeds.nodes, seeds.counts)

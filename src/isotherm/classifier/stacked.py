@@ -25,7 +25,7 @@ class StackedDirichletClassifier(StackedHeatClassifier, ClassifierMixin, Estimat
         to be of the same size. Probabilities do not depend on it.
     tol : float
         Every temperature of every flow is proven to be within `tol` of equilibrium.
-    solver, engine, threads, unreached, warm_start
+    solver, engine, threads, memory, unreached, warm_start
         See `isotherm.DirichletClassifier`.
 
     Attributes

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 # Each adds its commands.
+import isotherm.cli.build
 import isotherm.cli.classify
 import isotherm.cli.datasets
 import isotherm.cli.demo

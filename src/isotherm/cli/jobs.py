@@ -11,14 +11,15 @@ import typer
 
 from isotherm.cli.app import NOT_CONVERGED
 from isotherm.cli.messages import say_lines
-from isotherm.cli.parse import parse_confidence, parse_leak, parse_size
+from isotherm.cli.parse import parse_confidence, parse_leak, parse_memory, parse_size
 from isotherm.errors import ParameterError
 
 if TYPE_CHECKING:
     from isotherm.cli.messages import MessageOptions
     from isotherm.cli.options import ModelOptions, SolverOptions
-    from isotherm.cli.reading_options import ReadingOptions
+    from isotherm.cli.reading_options import EdgeOptions, ReadingOptions
     from isotherm.job import Job, Run
+    from isotherm.read.options import TextOptions
 
 
 def make_job(
@@ -30,35 +31,19 @@ def make_job(
 ) -> Job:
     """The job that the options ask for, without its outputs."""
     from isotherm.job import Job
-    from isotherm.read.options import NumberOptions, TextOptions
-    from isotherm.read.unpacking import UnpackLimit
 
-    shared = TextOptions(
-        comment=reading.comment,
-        encoding=reading.encoding,
-        on_error=reading.on_error,
-        unpacking=UnpackLimit(parse_size(reading.unpack_limit), reading.unpack_ratio),
-        numbers=NumberOptions(reading.decimal, reading.thousands),
-        ids=reading.ids,
-    )
     return Job(
         edges,
         labels,
-        edge_columns={"source": reading.source, "target": reading.target, "weight": reading.weight},
+        edge_columns=edge_columns(reading),
         label_columns={
             "node": reading.node,
             "label": reading.label,
             "weight": reading.label_weight,
         },
-        edge_options=replace(
-            shared,
-            delimiter=reading.delimiter,
-            header=reading.header,
-            bipartite=reading.bipartite,
-            table=reading.edge_table,
-        ),
+        edge_options=edge_options(reading),
         label_options=replace(
-            shared,
+            _text_options(reading),
             delimiter=reading.label_delimiter,
             header=reading.label_header,
             merge_case=reading.merge_case,
@@ -77,9 +62,41 @@ def make_job(
             "solver": solver.solver,
             "engine": solver.engine,
             "threads": solver.threads,
+            "memory": parse_memory(solver.memory),
         },
         confidence=parse_confidence(model.confidence),
         command=shlex.join(["isotherm", *sys.argv[1:]]),
+    )
+
+
+def edge_columns(reading: EdgeOptions) -> dict[str, str | None]:
+    """The columns of EDGES that are named."""
+    return {"source": reading.source, "target": reading.target, "weight": reading.weight}
+
+
+def edge_options(reading: EdgeOptions) -> TextOptions:
+    """How EDGES are read."""
+    return replace(
+        _text_options(reading),
+        delimiter=reading.delimiter,
+        header=reading.header,
+        bipartite=reading.bipartite,
+        table=reading.edge_table,
+    )
+
+
+def _text_options(reading: EdgeOptions) -> TextOptions:
+    """What holds for all files."""
+    from isotherm.read.options import NumberOptions, TextOptions
+    from isotherm.read.unpacking import UnpackLimit
+
+    return TextOptions(
+        comment=reading.comment,
+        encoding=reading.encoding,
+        on_error=reading.on_error,
+        unpacking=UnpackLimit(parse_size(reading.unpack_limit), reading.unpack_ratio),
+        numbers=NumberOptions(reading.decimal, reading.thousands),
+        ids=reading.ids,
     )
 
 

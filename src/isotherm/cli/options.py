@@ -88,6 +88,14 @@ ExplanationFile = Annotated[
         ".pdf).",
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Most memory for what is computed, such as 4G; by default what is free. Edges of a "
+        "saved graph stay on the disk.",
+    ),
+]
 Force = Annotated[
     bool, _output("--force", help="Replace files that are there; write into pipes and devices.")
 ]
@@ -198,6 +206,7 @@ class SolverOptions:
         int | None,
         _solver(min=1, max=1024, callback=_use_threads, help="By default one per processor."),
     ] = None
+    memory: Memory = None
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,8 @@ def parse_share(text: str) -> float:
     return share
 
 
-def parse_size(text: str) -> int:
-    """A number of bytes as a user writes it.
+def parse_size(text: str, option: str = "--unpack-limit") -> int:
+    """A number of bytes as a user writes it, as the value of an option.
 
     Examples
     --------
@@ -62,8 +62,13 @@ def parse_size(text: str) -> int:
     found = re.fullmatch(r"([0-9]*\.?[0-9]+) *([kmgt]?)(i?b?)", text.strip().lower())
     if found is None:
         raise typer.BadParameter(
-            f"a number of bytes such as 500MB or 64GiB, not {text!r}", param_hint="--unpack-limit"
+            f"a number of bytes such as 500MB or 64GiB, not {text!r}", param_hint=option
         )
     number, unit, kind = found.groups()
     step = 1000 if kind == "b" else 1024  # GB and GiB
     return max(1, round(float(number) * float(step ** " kmgt".index(unit or " "))))
+
+
+def parse_memory(text: str | None) -> int | None:
+    """The memory that a user allows, in bytes; None if nothing was said."""
+    return None if text is None else parse_size(text, "--memory")

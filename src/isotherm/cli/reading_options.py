@@ -16,8 +16,8 @@ in_files = partial(
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
-    """How to read EDGES and LABELS."""
+class EdgeOptions:
+    """How to read EDGES."""
 
     source: Annotated[
         str | None, in_files(help="Column of EDGES with one end, by name or number.")
@@ -49,6 +49,44 @@ class ReadingOptions:
             show_default=False,
         ),
     ] = None
+    ids: Annotated[
+        Literal["exact", "normalised"],
+        in_files(help="'normalised': case, blanks and leading zeros of ids do not count."),
+    ] = "exact"
+    decimal: Annotated[
+        Literal[".", ","], in_files(help="Point or comma of decimal numbers in weights.")
+    ] = "."
+    thousands: Annotated[
+        str | None,
+        in_files(help="What stands between thousands in weights, such as , or ' or a blank."),
+    ] = None
+    comment: Annotated[
+        str | None, in_files(help="Where this stands, the rest of a line is a comment.")
+    ] = None
+    encoding: Annotated[str, in_files(help="Of text files.")] = "utf-8"
+    on_error: Annotated[
+        Literal["raise", "skip"], in_files(help="What to do with malformed rows.")
+    ] = "raise"
+    unpack_limit: Annotated[
+        str,
+        in_files(
+            metavar="SIZE",
+            help="Most that a packed file or a stream may unpack to, such as 500MB or 64GiB.",
+        ),
+    ] = LIMIT
+    unpack_ratio: Annotated[
+        float,
+        in_files(
+            min=1,
+            help="Most times its own size that a packed file may unpack to; counts above 256 MiB.",
+        ),
+    ] = RATIO
+
+
+@dataclass(frozen=True)
+class ReadingOptions(EdgeOptions):
+    """How to read EDGES and LABELS."""
+
     node: Annotated[
         str | None, in_files(help="Column of LABELS with the node, by name or number.")
     ] = None
@@ -80,38 +118,6 @@ class ReadingOptions:
             help="Labels such as N/A, unknown, ? and - are classes; else they mean: not known.",
         ),
     ] = False
-    ids: Annotated[
-        Literal["exact", "normalised"],
-        in_files(help="'normalised': case, blanks and leading zeros of ids do not count."),
-    ] = "exact"
-    decimal: Annotated[
-        Literal[".", ","], in_files(help="Point or comma of decimal numbers in weights.")
-    ] = "."
-    thousands: Annotated[
-        str | None,
-        in_files(help="What stands between thousands in weights, such as , or ' or a blank."),
-    ] = None
     strict: Annotated[
         bool, in_files("--strict", help="Fail on labels for nodes not in the graph.")
     ] = False
-    comment: Annotated[
-        str | None, in_files(help="Where this stands, the rest of a line is a comment.")
-    ] = None
-    encoding: Annotated[str, in_files(help="Of text files.")] = "utf-8"
-    on_error: Annotated[
-        Literal["raise", "skip"], in_files(help="What to do with malformed rows.")
-    ] = "raise"
-    unpack_limit: Annotated[
-        str,
-        in_files(
-            metavar="SIZE",
-            help="Most that a packed file or a stream may unpack to, such as 500MB or 64GiB.",
-        ),
-    ] = LIMIT
-    unpack_ratio: Annotated[
-        float,
-        in_files(
-            min=1,
-            help="Most times its own size that a packed file may unpack to; counts above 256 MiB.",
-        ),
-    ] = RATIO

@@ -36,7 +36,7 @@ def blocks_of(
 ) -> list[Block]:
     """How columns are solved: with the exit times, if wanted, in one go if they fit.
 
-    Else so many `lanes` at a time.
+    Else 16 at a time, or as many as `lanes` says.
 
     Examples
     --------
@@ -48,9 +48,11 @@ def blocks_of(
     [15, 16, 9]
     >>> [block.columns for block in blocks_of(40, one_hot=True, exits=False)]
     [16, 16, 8]
+    >>> [block.columns for block in blocks_of(10, one_hot=True, lanes=4)]
+    [3, 4, 3]
     """
-    if exits and one_hot and n_columns <= lanes and n_columns in (2, 4, 8, LANES):
-        # One more would make rows twice as wide.
+    fits = n_columns in (2, 4, 8, LANES) and n_columns <= lanes
+    if exits and one_hot and fits:  # one more: rows twice as wide
         return [Block(0, n_columns - 1, exits=True, hidden=True)]
     first = lanes - exits
     blocks = [Block(0, min(n_columns, first), exits=exits, hidden=False)]

@@ -19,7 +19,7 @@ from isotherm.errors import ParameterError, SessionError
 from isotherm.memory import check_room
 from isotherm.solvers.attempt import Attempt, attempt, iterated
 from isotherm.solvers.certificate import COVERED, nothing_to_prove, prove
-from isotherm.solvers.choice import ELIMINATION, choose_solvers
+from isotherm.solvers.choice import ELIMINATION, choose_solvers, may_copy
 from isotherm.solvers.elimination import Elimination
 from isotherm.solvers.solution import Solution
 
@@ -71,7 +71,10 @@ class HostSession:
         self._solvers: list[Solver] = []  # as they are tried
         self._methods: dict[int, Method] = {}  # these bound to this matrix, by their identity
         self._candidates = choose_solvers(
-            self.options.solver, problem, eliminates=self.operator.eliminates
+            self.options.solver,
+            problem,
+            eliminates=self.operator.eliminates,
+            copies=may_copy(problem, self.options.memory),
         )
 
     @property
@@ -112,7 +115,9 @@ class HostSession:
         stop: Stop | None,
         progress: Progress | None,
     ) -> Solution:
-        check_room(problem.graph.n_nodes, problem.n_columns, what="columns")
+        check_room(
+            problem.graph.n_nodes, problem.n_columns, what="columns", memory=self.options.memory
+        )
         started = time.perf_counter()
         warm = None if start is None else checked(start, problem)
         if problem.n_free == 0 or problem.n_columns == 0:

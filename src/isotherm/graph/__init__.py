@@ -19,6 +19,7 @@ from isotherm.graph.texts import TextNumbers, text_column, text_order
 from isotherm.graph.weights import as_csr, as_weight_matrix, not_square, weighted_ends
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Hashable, Iterable
 
     from numpy.typing import NDArray
@@ -52,7 +53,6 @@ class Graph:
     """
 
     rows: Rows
-    degrees: NDArray[np.float64]
     sides: tuple[str, str] | None
 
     def __init__(
@@ -65,7 +65,8 @@ class Graph:
         self._nodes = NodeIndex(rows.n_nodes, given=False) if nodes is None else nodes
         if rows.n_nodes == 0:
             raise GraphError("the graph is empty: it has no nodes")
-        self.degrees = rows.sums()
+        if rows.is_mapped:  # it was seen to when it was saved, and is again when edges are used
+            return
         if rows.weights is not None and not np.isfinite(self.degrees).all():
             node = self.names[np.flatnonzero(~np.isfinite(self.degrees))[0]]
             raise GraphError(f"the weights at node {node!r} add up to infinity: scale them down")
@@ -264,7 +265,12 @@ class Graph:
     @cached_property
     def n_edges(self) -> int:
         """Number of edges; each edge and each self loop counts once."""
-        return (len(self.rows.ends) + self.rows.n_loops()) // 2
+        return (self.rows.n_entries + self.rows.n_loops()) // 2
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """The vector ``d = A1``, of shape (n,)."""
+        return self.rows.sums()
 
     @cached_property
     def adjacency(self) -> scipy.sparse.csr_array:
@@ -287,7 +293,7 @@ class Graph:
 
     def scaled(self, exponent: int) -> Graph:
         """The same graph with all weights times a power of two; itself if digits would be lost."""
-        weights = np.ones(len(self.rows.ends)) if self.rows.weights is None else self.rows.weights
+        weights = np.ones(self.rows.n_entries) if self.rows.weights is None else self.rows.weights
         scaled = np.ldexp(weights, exponent)
         if not np.array_equal(np.ldexp(scaled, -exponent), weights):
             return self
@@ -313,6 +319,27 @@ class Graph:
             If some are not nodes of the graph.
         """
         return self._nodes.positions(nodes)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Save the graph to a file, by custom ``….iso``, that `isotherm.read_graph` then maps.
+
+        It is written whole or not at all, and replaces another only by `force`.
+
+        Raises
+        ------
+        GraphError
+            Ids that are neither texts nor whole numbers.
+        FileError
+            A file that is in the way, or that cannot be written.
+        """
+        from isotherm.graph.saved import save_graph
+
+        save_graph(self, path, force=force)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Of a graph in a file only where that is."""
+        copied = {"degrees", "adjacency"} if self.rows.is_mapped else set()
+        return {name: value for name, value in vars(self).items() if name not in copied}
 
     def __repr__(self) -> str:
         return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"

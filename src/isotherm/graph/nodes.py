@@ -43,6 +43,11 @@ class NodeIndex:
         return self._ids if isinstance(self._ids, int) else len(self._ids)
 
     @property
+    def are_positions(self) -> bool:
+        """Whether the ids are 0 … n − 1."""
+        return isinstance(self._ids, int)
+
+    @property
     def texts(self) -> Any:
         """The ids as an Arrow array, where they are kept as one; else None."""
         return self._ids if hasattr(self._ids, "to_pylist") else None
@@ -61,7 +66,13 @@ class NodeIndex:
 
         if self.texts is not None:
             return self.texts
+        if self.ids.dtype.kind in "iu":
+            return pa.array(self.ids).cast(pa.large_string())
         return pa.array([str(node) for node in self.ids.tolist()], pa.large_string())
+
+    def find_texts(self, wanted: Any) -> NDArray[np.intp]:
+        """Positions of the nodes whose ids, written out, are these texts of Arrow; −1: no such."""
+        return find_texts(wanted, self.as_texts())
 
     @cached_property
     def ids(self) -> NDArray[np.generic]:
@@ -96,7 +107,7 @@ class NodeIndex:
         UnknownNode
             If some could not be the id of a node.
         """
-        if isinstance(self._ids, int) and column.dtype.kind in "iu":
+        if self.are_positions and column.dtype.kind in "iu":
             numbers = column.astype(np.intp, copy=False)
             return np.where((numbers >= 0) & (numbers < len(self)), numbers, -1)
         if self.texts is not None and all(type(node) is str for node in column.tolist()):
@@ -111,7 +122,7 @@ class NodeIndex:
 
     def numbers(self, columns: Sequence[NDArray[np.generic]]) -> bool:
         """Whether the ids are 0 … n − 1 and all in these columns are among them."""
-        return isinstance(self._ids, int) and all(
+        return self.are_positions and all(
             column.dtype.kind in "iu"
             and (len(column) == 0 or (column.min() >= 0 and column.max() < len(self)))
             for column in columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import scipy
@@ -13,11 +13,12 @@ from isotherm.compiled import MOST_NODES, core, n_threads
 from isotherm.graph.weights import canonical, check_weights, symmetric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
 INT32_MAX = np.iinfo(np.int32).max
+BLOCK = 1 << 22  # entries that are looked at at once
 PANEL = 16  # columns that the core multiplies at once
 
 
@@ -38,11 +39,22 @@ class Rows:
     start: NDArray[np.int64]
     ends: NDArray[np.int32]
     weights: NDArray[np.float64] | None
+    is_mapped: ClassVar[bool] = False  # whether the arrays are in a file
 
     @property
     def n_nodes(self) -> int:
         """Number of rows."""
         return len(self.start) - 1
+
+    @property
+    def n_entries(self) -> int:
+        """Number of entries."""
+        return len(self.ends)
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether entries have weights other than 1."""
+        return self.weights is not None
 
     @property
     def compiled(self) -> bool:
@@ -114,12 +126,21 @@ class Rows:
             found[:, first : first + PANEL] = self.multiply(panel)[:, : some.shape[1]]
         return found
 
-    def n_loops(self) -> int:
-        """Number of nodes with a self loop."""
-        pattern = (np.ones(len(self.ends), dtype=np.int8), self.ends, self.start)
-        return int(
-            np.count_nonzero(scipy.sparse.csr_array(pattern, shape=(self.n_nodes,) * 2).diagonal())
-        )
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """Ranges of rows, from the first to the last, with about as many entries each."""
+        cuts = np.searchsorted(self.start, np.arange(0, self.n_entries, BLOCK), side="right") - 1
+        cuts = np.unique([0, *cuts, self.n_nodes])
+        yield from zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+
+    def n_loops(self, first_node: int = 0) -> int:
+        """Number of nodes with a self loop; of some rows, that of the first is `first_node`."""
+        count = 0
+        for first, last in self.blocks():
+            start = self.start[first : last + 1]
+            nodes = np.arange(first_node + first, first_node + last, dtype=self.ends.dtype)
+            own = np.repeat(nodes, np.diff(start))
+            count += int(np.count_nonzero(own == self.ends[start[0] : start[-1]]))
+        return count
 
     def components(self) -> NDArray[np.int32]:
         """The connected component of each node, numbered from 0."""

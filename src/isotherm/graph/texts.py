@@ -41,20 +41,32 @@ class TextNumbers:
             return self._encode_dictionary(column)
         if self._core is None:
             return self._encode_by_arrow(column)
-        start, data = _buffers(column)
+        start, data = buffers_of(column)
         numbers = np.empty(len(column), dtype=np.int32)
         self._core.encode(start, data, numbers, n_threads())
         return numbers
 
     def texts(self) -> pa.Array:
         """All texts, by number."""
-        import pyarrow as pa
-
         if self._core is None:
+            import pyarrow as pa
+
             return pa.array([], pa.large_string()) if self._known is None else self._known
-        start, data = self._core.texts()
-        parts = [None, pa.py_buffer(start), pa.py_buffer(data)]
-        return pa.Array.from_buffers(pa.large_string(), len(start) - 1, parts)
+        return texts_of(*self._core.texts())
+
+    def take_texts(self) -> pa.Array:
+        """The same without a copy; from then on numbers begin anew."""
+        if self._core is None:
+            texts, self._known = self.texts(), None
+            return texts
+        return texts_of(*self._core.take_texts())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that is held."""
+        if self._core is not None:
+            return int(self._core.size)
+        return 0 if self._known is None else 4 * int(self._known.nbytes)
 
     def _encode_dictionary(self, column: pa.DictionaryArray) -> NDArray[np.int32]:
         """Each different text but once; those that no row has are left out."""
@@ -81,7 +93,15 @@ class TextNumbers:
         return np.asarray(numbers[coded.indices.to_numpy()])
 
 
-def _buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def texts_of(start: NDArray[np.int64], data: NDArray[np.uint8]) -> pa.Array:
+    """An Arrow array of these buffers."""
+    import pyarrow as pa
+
+    parts = [None, pa.py_buffer(start), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_string(), len(start) - 1, parts)
+
+
+def buffers_of(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Where each text starts, and the bytes."""
     import pyarrow as pa
 

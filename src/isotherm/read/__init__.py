@@ -14,7 +14,8 @@ The way of a file:
    texts that `numbers` reads, ids may be `similar_ids` or of two sides (`bipartite`), and labels
    may be placeholders or spelt in several ways (`known_labels`).
 
-What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_labels`.
+What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_labels`,
+`saved_graph`.
 `options` is what a user says of a file, `report` what became of it, and `load` runs the steps.
 """
 
@@ -61,7 +62,8 @@ def read_graph(
     Parameters
     ----------
     path : str or Path
-        Plain or packed (gzip, Zstandard, bzip2, xz); ``-`` is standard input.
+        Plain or packed (gzip, Zstandard, bzip2, xz); ``-`` is standard input. A saved graph
+        (`Graph.save`) is not read but mapped.
     source, target, weight : str, optional
         Columns of a list of edges, by name or by number from 1 on. By default those whose names
         are a pair (``from`` and ``to``, ``sender_id`` and ``receiver_id``), the two that have ids

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from isotherm.errors import LabelError
-from isotherm.graph.texts import find_texts
 from isotherm.read.column_contents import plain
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from isotherm.read.report import ReadReport
 
 FEWEST = 20  # edges that tell something about the two columns
+BLOCK = 1 << 22  # edges that are looked at at once
 FIRST = 10_000  # edges that are looked at before all are
 DENSE = 0.9  # share of the numbers from the first to the last, if they count rows
 OTHER = 1.5  # times as many on one side, at least, if the two count different things
@@ -50,12 +50,13 @@ def find_side(nodes: pa.Array, graph: Graph, report: ReadReport) -> pa.Array:
     """
     if graph.sides is None:
         return nodes
-    texts = graph.nodes.as_texts()
-    bare = find_texts(nodes, texts) < 0
+    bare = graph.nodes.find_texts(nodes) < 0
     column = plain(report.columns[0]) if report.columns else ""
     named = [side for side in graph.sides if plain(side) == column]
     fitting = named or [
-        side for side in graph.sides if (find_texts(on_side(side, nodes), texts)[bare] >= 0).any()
+        side
+        for side in graph.sides
+        if (graph.nodes.find_texts(on_side(side, nodes))[bare] >= 0).any()
     ]
     if len(fitting) > 1:
         one, other = graph.sides
@@ -87,7 +88,8 @@ def note_two_kinds(
         return  # as a rule, and found by a few edges
     sides = np.zeros((2, len(texts)), dtype=bool)
     for side, end in zip(sides, ends, strict=True):
-        side[end] = True
+        for first in range(0, len(end), BLOCK):  # they may be on a disk
+            side[end[first : first + BLOCK]] = True
     one, other = report.columns[:2]
     keeps = "--bipartite (bipartite=True) keeps them apart"
     if not sides.all(axis=0).any():

@@ -15,6 +15,7 @@ from isotherm.graph.texts import TextNumbers
 from isotherm.read.bipartite import note_two_kinds, on_side
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from isotherm.read.report import ReadReport
@@ -23,35 +24,70 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", np.int32, np.float64)
 
 
-class EdgeList:
-    """Edges whose ends are numbered as they come.
+class Numbering:
+    """Numbers the ends of edges as they come.
 
     Parameters
     ----------
     sides : pair of str, optional
         Names of the two kinds of nodes, where each has ids of its own.
+
+    Attributes
+    ----------
+    names : TextNumbers
+    n_rows, n_kept : int
+        Edges so far, and those of a weight above 0.
     """
 
     def __init__(self, sides: tuple[str, str] | None = None) -> None:
-        self._sides = sides
-        self._numbers = TextNumbers()
+        self.sides = sides
+        self.names = TextNumbers()
+        self.n_rows = self.n_kept = 0
+
+    def number(
+        self, batch: Batch
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64] | None]:
+        """The two ends and the weights of some edges."""
+        ids = [batch.first, batch.second]
+        if self.sides is not None:
+            ids = [on_side(side, column) for side, column in zip(self.sides, ids, strict=True)]
+        first, second = (self.names.encode(column) for column in ids)
+        weights = batch.numbers
+        self.n_rows += len(first)
+        if weights is not None:
+            kept = weights > 0  # an edge of weight 0 is none, but its ends are nodes
+            first, second, weights = first[kept], second[kept], weights[kept]
+        self.n_kept += len(first)
+        return first, second, weights
+
+    def take_texts(self, report: ReadReport) -> pa.Array:
+        """The names of all nodes, by number, which are then not kept here any longer.
+
+        Raises
+        ------
+        GraphError
+            If there are no edges.
+        """
+        if self.n_rows == 0:
+            why = f" left: {report.skipped_words()}" if report.n_skipped else ""
+            raise GraphError(f"{report.name} has no edges{why}")
+        return self.names.take_texts()
+
+
+class EdgeList(Numbering):
+    """Edges whose ends are numbered as they come, in memory; see `Numbering`."""
+
+    def __init__(self, sides: tuple[str, str] | None = None) -> None:
+        super().__init__(sides)
         self._ends = Growing(np.int32), Growing(np.int32)
         self._weights: Growing[np.float64] | None = None
-        self.n_rows = self.n_kept = 0
 
     def add(self, batch: Batch) -> None:
         """Take in some edges."""
-        ids = [batch.first, batch.second]
-        if self._sides is not None:
-            ids = [on_side(side, column) for side, column in zip(self._sides, ids, strict=True)]
-        ends = [self._numbers.encode(column) for column in ids]
-        self.n_rows += len(ends[0])
-        if batch.numbers is not None:
-            kept = batch.numbers > 0  # an edge of weight 0 is none, but its ends are nodes
+        *ends, weights = self.number(batch)
+        if weights is not None:
             self._weights = self._weights or Growing(np.float64)
-            self._weights.extend(batch.numbers[kept])
-            ends = [end[kept] for end in ends]
-        self.n_kept += len(ends[0])
+            self._weights.extend(weights)
         for column, end in zip(self._ends, ends, strict=True):
             column.extend(end)
 
@@ -63,17 +99,13 @@ class EdgeList:
         GraphError
             If there are no edges.
         """
-        if self.n_rows == 0:
-            why = f" left: {report.skipped_words()}" if report.n_skipped else ""
-            raise GraphError(f"{report.name} has no edges{why}")
-        texts = self._numbers.texts()
-        self._numbers = TextNumbers()  # room for the graph
+        texts = self.take_texts(report)
         source, target = (column.array() for column in self._ends)
-        if self._sides is None:
+        if self.sides is None:
             note_two_kinds((source, target), texts, report)
         weights = None if self._weights is None else self._weights.array()
         rows = rows_from_edges(len(texts), source, target, weights)
-        return Graph(rows, NodeIndex(texts), self._sides)
+        return Graph(rows, NodeIndex(texts), self.sides)
 
 
 class Growing(Generic[Number]):

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from isotherm.errors import FileError, ParameterError
+from isotherm.files import SAVED_GRAPH
 from isotherm.read.zip_kinds import is_of_arrays, is_open_document, is_workbook
 
 if TYPE_CHECKING:
@@ -283,6 +284,7 @@ FORMATS = [
     Format("Arrow", begins(b"ARROW1", b"FEA1"), Later("read.arrow_table", "open_arrow")),
     Format("Arrow stream", begins(b"\xff\xff\xff\xff"),
            Later("read.arrow_table", "open_arrow_stream"), listed_as=()),
+    Format("saved graph", begins(SAVED_GRAPH), read_graph=Later("read.saved_graph", "read_graph")),
     Format("MatrixMarket", begins(b"%%MatrixMarket"),
            read_graph=Later("read.matrix_market", "read_graph")),
     Format("npz", is_of_arrays,

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from isotherm.errors import LabelError, UnknownNode
-from isotherm.graph.texts import find_texts
 from isotherm.read.bipartite import find_side
 from isotherm.read.known_labels import (
     KnownLabels,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from isotherm.read.report import ReadReport
     from isotherm.read.table import LabelRows
 
+MOST_COMPARED = 5_000_000  # ids of a graph, with those that are not in it
 SHOWN = 5
 
 
@@ -138,14 +138,17 @@ class LabelList:
         if classes:
             rows = note_case(rows, report, merge=options.merge_case)
         rows = replace(rows, nodes=find_side(rows.nodes, graph, report))
-        texts = graph.nodes.as_texts()
-        exact = options.ids == "exact"
-        places = find_texts(rows.nodes, texts) if exact else find_normalised(rows.nodes, texts)
+        if options.ids == "exact":
+            places = graph.nodes.find_texts(rows.nodes)
+        else:
+            places = find_normalised(rows.nodes, graph.nodes.as_texts())
         if (places < 0).any():
-            _note_strangers(rows.nodes.filter(pa.array(places < 0)), texts, report, strict=strict)
+            strangers, texts = rows.nodes.filter(pa.array(places < 0)), graph.nodes.as_texts()
+            _note_strangers(strangers, texts.slice(0, MOST_COMPARED), report, strict=strict)
         there = rows.kept(places >= 0)
-        if not exact:
-            there = replace(there, nodes=texts.take(pa.array(places[places >= 0])))
+        if options.ids != "exact":
+            own = graph.nodes.as_texts().take(pa.array(places[places >= 0]))
+            there = replace(there, nodes=own)
         return there
 
     def _rows(self, report: ReadReport) -> KnownLabels:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from isotherm.errors import FileError, GraphError, LabelError, ParameterError
-from isotherm.graph.texts import find_texts
 from isotherm.read.columns import choose_edge_columns, choose_label_columns
 from isotherm.read.edges import EdgeList, release_unused
 from isotherm.read.formats import edge_formats, label_formats
@@ -22,19 +21,20 @@ from isotherm.read.table import LabelRows
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from isotherm.graph import Graph
     from isotherm.read.columns import Choice, Known
     from isotherm.read.opening import PartedSource
     from isotherm.read.source import Source
-    from isotherm.read.table import Columns, Table
+    from isotherm.read.table import Batch, Columns, Table
 
+    Path = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]  # several: parts of a table
     Progress = Callable[[int, int | None], None]
 
 
 def load_graph(
-    path: str | os.PathLike[str],
+    path: Path,
     columns: Columns | None = None,
     options: TextOptions | None = None,
     *,
@@ -46,7 +46,7 @@ def load_graph(
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or list of these
     columns : mapping
         ``source``, ``target`` and ``weight``.
     options : TextOptions
@@ -73,32 +73,86 @@ def graph_of_source(
 ) -> tuple[Graph, ReadReport]:
     """The graph of a file that is open; see `load_graph`."""
     report = ReadReport(source.name, source.format.name)
-    _check_table(source, options)
-    if options.bipartite and source.format.open_table is None:
-        raise ParameterError(
-            f"{_is_a(source)} bipartite is for tables, with a column for each of the two sides"
-        )
-    if source.format.read_graph is not None:
-        graph = source.format.read_graph(source, report)
-    elif source.format.open_table is not None:
-        table = source.format.open_table(source, options, list(columns.values()))
-        chosen = _use(choose_edge_columns(table, columns, source.name), table, report)
-        sides = _sides(table, chosen) if options.bipartite else None
-        edges = _edges(table, chosen, report, progress, sides)
+    if source.format.open_table is not None:
+        table = open_edges(source, columns, options, report)
+        edges = EdgeList(table.sides)
+        for batch in table.batches(report, progress):
+            edges.add(batch)
         if building is not None:
             building()
         release_unused()
         graph = edges.graph(report)
         report.n_empty = edges.n_rows - edges.n_kept
-        is_text = bool(table.layout.sample) and sides is None
-        if options.header is None and not table.layout.header and is_text:
-            _note_first_line([table.layout.sample[0][k] for k in chosen[:2]], graph, report)
+        table.note_first_line(graph, report)
     else:
-        raise FileError(f"{_is_a(source)} a graph is read from {edge_formats()}")
+        graph = _graph_of_format(source, options, report)
+        if graph.rows.is_mapped:  # ids were looked at when it was built
+            return graph, report
     if options.ids == "normalised":
         return merge_ids(graph, report), report
-    note_similar_ids(graph, report)
+    note_similar_ids(graph.nodes.as_texts(), report)
     return graph, report
+
+
+def _graph_of_format(
+    source: Source | PartedSource, options: TextOptions, report: ReadReport
+) -> Graph:
+    """The graph of a file that is no table."""
+    _check_table(source, options)
+    if options.bipartite:
+        raise ParameterError(
+            f"{_is_a(source)} bipartite is for tables, with a column for each of the two sides"
+        )
+    if source.format.read_graph is None:
+        raise FileError(f"{_is_a(source)} a graph is read from {edge_formats()}")
+    return source.format.read_graph(source, report)
+
+
+class EdgeTable(NamedTuple):
+    """A table whose columns of edges are known.
+
+    Attributes
+    ----------
+    table : Table
+    columns : list of int
+        The two ends and, if there is one, the weight.
+    sides : pair of str or None
+        Names of the two kinds of nodes, where each has ids of its own.
+    may_name_columns : bool
+        Whether the first line may have been meant to name the columns.
+    """
+
+    table: Table
+    columns: list[int]
+    sides: tuple[str, str] | None
+    may_name_columns: bool
+
+    def batches(self, report: ReadReport, progress: Progress | None = None) -> Iterator[Batch]:
+        """All rows, some at a time."""
+        for batch in self.table.batches(self.columns, report, error=GraphError):
+            yield batch
+            if progress is not None:
+                progress(*self.table.progress(report))
+
+    def note_first_line(self, graph: Graph, report: ReadReport) -> None:
+        """Note a first line that may have named the columns."""
+        sample = self.table.layout.sample
+        if self.may_name_columns and sample:
+            _note_first_line([sample[0][k] for k in self.columns[:2]], graph, report)
+
+
+def open_edges(
+    source: Source | PartedSource, columns: Columns, options: TextOptions, report: ReadReport
+) -> EdgeTable:
+    """A table of edges, and which of its columns they are in; the report tells of these."""
+    _check_table(source, options)
+    if source.format.open_table is None:
+        raise FileError(f"{_is_a(source)} it has no rows and columns")
+    table = source.format.open_table(source, options, list(columns.values()))
+    chosen = _use(choose_edge_columns(table, columns, source.name), table, report)
+    sides = _sides(table, chosen) if options.bipartite else None
+    unsure = options.header is None and not table.layout.header and sides is None
+    return EdgeTable(table, chosen, sides, unsure)
 
 
 def load_labels(
@@ -130,7 +184,7 @@ def _known(graph: Graph) -> Known:
     """The share of some ids that a graph has."""
 
     def share(ids: Sequence[str]) -> float:
-        found = find_texts(pa.array(ids, pa.large_string()), graph.nodes.as_texts()) >= 0
+        found = graph.nodes.find_texts(pa.array(ids, pa.large_string())) >= 0
         return float(found.mean()) if len(ids) else 0.0
 
     return share
@@ -190,21 +244,6 @@ def _use(choice: Choice, table: Table, report: ReadReport) -> list[int]:
     return choice.columns
 
 
-def _edges(
-    table: Table,
-    chosen: list[int],
-    report: ReadReport,
-    progress: Progress | None,
-    sides: tuple[str, str] | None,
-) -> EdgeList:
-    edges = EdgeList(sides)
-    for batch in table.batches(chosen, report, error=GraphError):
-        edges.add(batch)
-        if progress is not None:
-            progress(*table.progress(report))
-    return edges
-
-
 def _sides(table: Table, chosen: list[int]) -> tuple[str, str]:
     """What the two kinds of nodes are called: like their columns."""
     if not table.layout.header:
@@ -215,13 +254,14 @@ def _sides(table: Table, chosen: list[int]) -> tuple[str, str]:
 def _note_first_line(ids: list[str], graph: Graph, report: ReadReport) -> None:
     """Note a first line that may have named the columns: nothing else is joined to its two ids."""
     first, second = ids
+    if is_number(first) or is_number(second):
+        return
     i, j = graph.nodes.find(np.array(ids, dtype=object)).tolist()
     rows = graph.rows
     alone = all(k >= 0 and rows.start[k + 1] - rows.start[k] == 1 for k in (i, j))
     if graph.n_nodes < 4 or not alone or rows.ends[rows.start[i]] != j or i == j:
         return
-    if not is_number(first) and not is_number(second):
-        report.notes.append(
-            f"{report.name}: the first line, {first!r} and {second!r}, was taken for an edge; if "
-            "it names the columns, say so with --header (header=True)"
-        )
+    report.notes.append(
+        f"{report.name}: the first line, {first!r} and {second!r}, was taken for an edge; if "
+        "it names the columns, say so with --header (header=True)"
+    )

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from isotherm.errors import FileError
 from isotherm.read.formats import PARTED
-from isotherm.read.parts import find_parts
+from isotherm.read.parts import find_parts, join_parts
 from isotherm.read.source import STANDARD_INPUT, open_file, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from isotherm.read.formats import Format
     from isotherm.read.parts import Parts
@@ -43,12 +44,29 @@ class PartedSource:
 
 @contextmanager
 def open_source(
-    path: str | os.PathLike[str], limit: UnpackLimit | None = None, *, hashed: bool = False
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    limit: UnpackLimit | None = None,
+    *,
+    hashed: bool = False,
 ) -> Iterator[Source | PartedSource]:
-    """Open a file, a folder, or the files that match a pattern; see `open_file`."""
-    name = os.fspath(path)
+    """Open a file, a folder, the files that match a pattern, or several of these; see `open_file`.
+
+    Raises
+    ------
+    FileError
+        If standard input is one of several files.
+    """
+    names = [os.fspath(one) for one in ([path] if isinstance(path, str | os.PathLike) else path)]
+    name, several = names[0], len(names) > 1
+    if several and STANDARD_INPUT in names:
+        raise FileError("standard input, -, cannot be one of several files")
+    parts: Parts | None = None
     with reading(name):
-        parts = None if name == STANDARD_INPUT else find_parts(name, hashed=hashed)
+        if several:
+            joined = join_parts(names, hashed=hashed)
+            name, parts = joined.name, joined
+        elif name != STANDARD_INPUT:
+            parts = find_parts(name, hashed=hashed)
     if parts is not None:
         yield PartedSource(name, parts)
         return

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from isotherm.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 MOST_LISTED = 8
@@ -96,6 +96,24 @@ def find_parts(name: str, *, hashed: bool = False) -> Parts | None:
     parts = [Part(one, _keys(one.relative_to(root)), one.stat().st_size) for one in found]
     _check_keys(parts)
     return Parts(name, parts, hashed)
+
+
+def join_parts(names: Sequence[str], *, hashed: bool = False) -> Parts:
+    """Several files, folders and patterns as one, in the order in which they are named.
+
+    Raises
+    ------
+    FileError
+        If some are not there, or are in folders of different columns.
+    """
+    parts: list[Part] = []
+    for name in names:
+        found = find_parts(name)
+        if found is None and not Path(name).exists():
+            raise FileError(f"there is no file {name}")
+        parts += [Part(Path(name), {}, Path(name).stat().st_size)] if found is None else found.parts
+    _check_keys(parts)
+    return Parts(f"{names[0]} and {len(names) - 1} more", parts, hashed)
 
 
 def _files_in(folder: Path) -> list[Path]:

@@ -23,9 +23,9 @@ _ODD = r"\s|^[+-]?\d+\.0*$"
 _IN_ODD = " \t\n\f\r."  # one of these is in each
 
 
-def note_similar_ids(graph: Graph, report: ReadReport) -> None:
-    """Note ids of a graph that differ only by spaces or by type."""
-    pairs = similar_pairs(graph.nodes.as_texts())
+def note_similar_ids(texts: pa.Array, report: ReadReport) -> None:
+    """Note ids of nodes that differ only by spaces or by type."""
+    pairs = similar_pairs(texts)
     if pairs:
         shown = ", ".join(f"{a!r} and {b!r}" for a, b in pairs[:SHOWN])
         report.notes.append(

@@ -199,10 +199,19 @@ def estimate_lines(estimate: Estimate) -> list[str]:
         ("labels", f"{estimate.labels:,}" if estimate.labels else "none given"),
         ("classes", f"{estimate.classes:,}"),
         ("engine", estimate.engine),
-        ("memory", f"about {size_text(estimate.memory)}"),
+        ("memory", f"about {size_text(estimate.memory)}{_beyond(estimate)}"),
         ("time", f"about {_duration(estimate.seconds)}, more on a graph hard to solve"),
     ]
+    if estimate.on_disk:
+        rows.insert(-1, ("disk", f"{size_text(estimate.on_disk)} read at each step, or cached"))
     return [f"{name:<8} {value}" for name, value in rows]
+
+
+def _beyond(estimate: Estimate) -> str:
+    """What to say where a job takes more memory than is allowed."""
+    if estimate.limit is None or estimate.memory <= estimate.limit:
+        return ""
+    return f", more than the {size_text(estimate.limit)} allowed"
 
 
 def _rough(count: int, *, exact: bool) -> str:

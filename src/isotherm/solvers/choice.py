@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.errors import ParameterError
+from isotherm.errors import NotEnoughMemory, ParameterError
 from isotherm.graph.rows import Rows
+from isotherm.memory import fits_copy
 from isotherm.solvers.cg import ConjugateGradient
 from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
@@ -46,8 +47,24 @@ A_MOMENT = 1e8
 CYCLES = 500  # with so few, or one in fifty nodes, a graph is nearly a tree
 
 
+def may_copy(problem: DirichletProblem, memory: int | None) -> bool:
+    """Whether solvers may copy the edges of the graph.
+
+    They may, unless there is a limit that the copy does not fit, or the edges are in a file since
+    they do not fit into memory.
+    """
+    rows = problem.graph.rows
+    if memory is None and not rows.is_mapped:
+        return True
+    return fits_copy(rows.n_entries, rows.n_nodes, problem.n_columns, memory)
+
+
 def choose_solvers(
-    solver: str | Solver, problem: DirichletProblem, *, eliminates: bool = False
+    solver: str | Solver,
+    problem: DirichletProblem,
+    *,
+    eliminates: bool = False,
+    copies: bool = True,
 ) -> Iterator[Solver]:
     """The solvers to try, in turn; more than one only for ``"auto"``.
 
@@ -56,7 +73,7 @@ def choose_solvers(
     `ConjugateGradient` on all others, and on these, too, where it `eliminates` such nodes itself.
     Where that cannot prove the tolerance it falls back on `Direct` (up to 2 000 free nodes, or
     where its work was counted) and on `Elimination` (up to 1 000), which copes with weights of any
-    range.
+    range. Where there is no room for `copies` of the edges it takes `ConjugateGradient` alone.
 
     Raises
     ------
@@ -65,8 +82,15 @@ def choose_solvers(
     """
     if isinstance(solver, str):
         if solver == "auto":
+            if not copies:
+                return iter([ConjugateGradient()])
             return _auto(problem, eliminates=eliminates)
         if solver in SOLVERS:
+            if not copies and solver != "cg":
+                raise NotEnoughMemory(
+                    f"solver {solver!r} copies all edges, and there is no memory for that; 'cg' "
+                    "and 'auto' need none"
+                )
             return iter([SOLVERS[solver]()])
     elif hasattr(solver, "bind") and not isinstance(solver, type):
         return iter([solver])
@@ -127,7 +151,7 @@ def _nearly_a_tree(problem: DirichletProblem) -> bool:
     # loops that there may be is no edge. For most graphs that is answer enough.
     others = np.concatenate([problem.boundary, problem.unreached])
     outside = (rows.start[others + 1] - rows.start[others]).sum()
-    if len(rows.ends) - 2 * outside - n_free > 2 * (n_free + most):
+    if rows.n_entries - 2 * outside - n_free > 2 * (n_free + most):
         return False
     loops = np.count_nonzero(problem.inner.diagonal())
     surplus = (problem.inner.nnz - loops) // 2 - n_free

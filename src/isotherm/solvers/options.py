@@ -41,16 +41,22 @@ class SolveOptions:
     threads : int or None
         By default ``OMP_NUM_THREADS`` if set, else one per processor. The answer does not depend
         on it.
+    memory : int or None
+        The most bytes that the arrays of a solve may take, the graph's own not counted. Columns are
+        then solved fewer at a time, and edges are copied only if there is room; those of a saved
+        graph are read from the file, over and over. By default what is free.
 
     Raises
     ------
     ParameterError
-        If `tol` is not a number above 0, or `threads` not a whole number from 1 to 1024.
+        If `tol` is not a number above 0, `threads` not a whole number from 1 to 1024, or
+        `memory` not one above 0.
     """
 
     tol: float = 1e-6
     solver: str | Solver = "auto"
     threads: int | None = None
+    memory: int | None = None
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.tol, Real) and not isinstance(self.tol, bool)
@@ -59,3 +65,5 @@ class SolveOptions:
         object.__setattr__(self, "tol", float(self.tol))
         if self.threads is not None:
             n_threads(self.threads)  # says what is wrong with it
+        if self.memory is not None and (not isinstance(self.memory, int) or self.memory < 1):
+            raise ParameterError(f"memory must be a number of bytes ≥ 1, got {self.memory!r}")

@@ -26,6 +26,7 @@ import numpy as np
 
 from isotherm.decision import Means, score_errors, scores
 from isotherm.labels import UNKNOWN
+from isotherm.memory import FEWEST_LANES, memory_of_solve
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers import Warm
 from isotherm.trust.best_effort import solve_best_effort
@@ -292,7 +293,12 @@ def _responses(
     session: Session, places: NDArray[np.intp], tol: float
 ) -> Iterator[tuple[slice, Solution]]:
     """The solutions when one seed alone is hot, some seeds at a time."""
-    n_seeds, at_once = session.problem.n_seeds, columns_at_once(session.problem.graph.n_nodes)
+    n_nodes, n_seeds = session.problem.graph.n_nodes, session.problem.n_seeds
+    at_once, limit = columns_at_once(n_nodes), session.options.memory
+    if limit is not None:
+        limit -= 8 * n_nodes * session.problem.n_columns  # temperatures of the fit
+        while at_once > 1 and memory_of_solve(n_nodes, at_once, 0, FEWEST_LANES) > limit:
+            at_once //= 2
     for first in range(0, len(places), at_once):
         part = slice(first, min(first + at_once, len(places)))
         values = np.equal.outer(np.arange(n_seeds), places[part]).astype(np.float64)

@@ -67,7 +67,7 @@ def leave_sample_out(
     budget : Budget
     """
     problem = session.problem
-    most = columns_of_sample(len(problem.graph.rows.ends), len(codes), budget)
+    most = columns_of_sample(problem.graph.rows.n_entries, len(codes), budget)
     if most == 0:
         groups = (problem.graph.components[problem.seeds], codes)
         spared = np.concatenate([np.unique(of, return_index=True)[1] for of in groups])

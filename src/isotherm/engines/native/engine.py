@@ -12,8 +12,10 @@ from isotherm.compiled import core, n_threads
 from isotherm.engines.native.fused import FusedConjugateGradient
 from isotherm.engines.native.proof import native_imbalance
 from isotherm.engines.session import HostSession
-from isotherm.errors import ParameterError
+from isotherm.errors import NotEnoughMemory, ParameterError
+from isotherm.memory import COPY
 from isotherm.solvers.cg import ConjugateGradient
+from isotherm.solvers.choice import may_copy
 from isotherm.solvers.operator import ReferenceOperator, root_measures
 
 if TYPE_CHECKING:
@@ -59,7 +61,8 @@ class NativeEngine:
             raise ParameterError("the graph has too many nodes for the native engine")
         simd = self.simd or core.instruction_sets()[0]
         threads = n_threads(self.threads if options.threads is None else options.threads)
-        operator_of = partial(NativeOperator, threads=threads, simd=simd)
+        limit = options.memory
+        operator_of = partial(NativeOperator, threads=threads, simd=simd, memory=limit)
         return HostSession(self.name, problem, options, operator_of)
 
 
@@ -69,15 +72,28 @@ class NativeOperator(ReferenceOperator):
     What need not be fast, since solvers for small graphs use it, is inherited.
     """
 
-    def __init__(self, problem: DirichletProblem, tol: float, *, threads: int, simd: str) -> None:
+    def __init__(
+        self,
+        problem: DirichletProblem,
+        tol: float,
+        *,
+        threads: int,
+        simd: str,
+        memory: int | None = None,
+    ) -> None:
         super().__init__(problem, tol)
+        rows = problem.graph.rows
+        self.copies = may_copy(problem, memory)
+        if memory is not None and self.copies:
+            memory -= COPY * rows.n_entries
+        self.memory = memory  # for vectors
         self.root = root_measures(problem, tol)
         self.threads = threads
         self.simd = simd
 
     @property
     def eliminates(self) -> bool:
-        return bool(core.is_reduced(len(self.problem.graph.rows.ends)))
+        return self.copies and bool(core.is_reduced(self.problem.graph.rows.n_entries))
 
     def prepared(self, *, peeling: bool = True) -> core.Problem:
         """The matrix as the core sees it; `peeling` takes hanging trees off."""
@@ -94,6 +110,7 @@ class NativeOperator(ReferenceOperator):
             peeling,
             self.threads,
             self.simd,
+            self.eliminates,
         )
 
     def imbalance(
@@ -103,5 +120,13 @@ class NativeOperator(ReferenceOperator):
 
     def method(self, solver: Solver) -> Method:
         if isinstance(solver, ConjugateGradient):
-            return FusedConjugateGradient(self, solver.max_iter, solver.preconditioner)
+            preconditioner = solver.preconditioner
+            if not self.copies:  # a factor has more entries than the graph
+                if preconditioner == "factor":
+                    raise NotEnoughMemory(
+                        "there is no memory for a factor of the matrix, which is larger than the "
+                        "graph: preconditioner='diagonal' needs none"
+                    )
+                preconditioner = "diagonal"
+            return FusedConjugateGradient(self, solver.max_iter, preconditioner)
         return solver.bind(self)

@@ -22,6 +22,7 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.engines.blocks import blocks_of
+from isotherm.memory import lanes_within
 from isotherm.solvers.certificate import guessed, prove
 from isotherm.solvers.method import Reached, settle
 
@@ -147,7 +148,10 @@ class Run:
                 preconditioner=method.preconditioner,
             )
 
-        blocks = blocks_of(problem.n_columns, one_hot=problem.one_hot, exits=not exits.done)
+        lanes = lanes_within(method.operator.memory, len(method.h), problem.n_columns)
+        blocks = blocks_of(
+            problem.n_columns, one_hot=problem.one_hot, exits=not exits.done, lanes=lanes
+        )
         self.blocks = [(block, steering(block)) for block in blocks]
 
     def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
@@ -162,6 +166,8 @@ class Run:
                 yield Reached(self._steps() - before, self._likely())
             if state == core.State.HOPELESS:
                 return
+            if len(self.blocks) > 1:
+                steering.rest()  # room for the next one
 
     def _tell_of_a_factor(self) -> None:
         entries = self.method.core.factor_entries

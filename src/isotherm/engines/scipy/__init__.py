@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from isotherm.engines.session import HostSession
+from isotherm.errors import NotEnoughMemory
+from isotherm.solvers.choice import may_copy
 from isotherm.solvers.operator import ReferenceOperator
 
 if TYPE_CHECKING:
@@ -20,5 +22,16 @@ class ScipyEngine:
     name: ClassVar[str] = "scipy"
 
     def prepare(self, problem: DirichletProblem, options: SolveOptions) -> HostSession:
-        """Make the matrix of a problem ready."""
+        """Make the matrix of a problem ready.
+
+        Raises
+        ------
+        NotEnoughMemory
+            If there is no room for a copy of the edges, which is what SciPy works on.
+        """
+        if not may_copy(problem, options.memory):
+            raise NotEnoughMemory(
+                "the scipy engine copies all edges, and there is no memory for that; the native "
+                "engine reads them from a saved graph"
+            )
         return HostSession(self.name, problem, options, ReferenceOperator)
