@@ -62,6 +62,13 @@ class Solving:
 SOLVING = {"native": Solving(285, 26, 7, 17), "scipy": Solving(285, 60, 16, 54)}
 
 
+def memory_of_building(counts: Counts) -> int:
+    """Bytes that a graph takes while it is made of its edges."""
+    weight = 8 if counts.weighted else 0
+    names = counts.name_bytes + 8 * counts.nodes
+    return (8 + weight + 2 * (4 + weight)) * counts.rows + 24 * counts.nodes + names
+
+
 def memory_of_job(
     counts: Counts,
     classes: int,
@@ -87,10 +94,10 @@ def memory_of_job(
     limit : int, optional
         Bytes that are allowed: fewer columns are then solved at once.
     """
-    n, rows, entries = counts.nodes, counts.rows, 2 * counts.rows
+    n, entries = counts.nodes, 2 * counts.rows
     weight = 8 if counts.weighted else 0
     names = counts.name_bytes + 8 * n
-    building = (8 + weight) * rows + (4 + weight) * entries + 24 * n + names
+    building = memory_of_building(counts)
     graph = (4 + weight) * entries + 16 * n + names
     if counts.on_disk:  # nothing of it is read into memory of its own
         building = graph = 0

@@ -6,10 +6,12 @@ import secrets
 import shutil
 import time
 from contextlib import suppress
-from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from isotherm.files import NAME_KEPT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 try:
     import fcntl

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, NotEnoughMemory
-from isotherm.estimate import count_edges, memory_of
+from isotherm.estimate import count_edges
 from isotherm.graph.saved.lookup import n_slots
+from isotherm.job_memory import memory_of_building
 from isotherm.memory import free_memory, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from isotherm.estimate import Counts
+    from isotherm.job_memory import Counts
     from isotherm.read.options import TextOptions
     from isotherm.read.table import Columns
 
@@ -135,7 +136,7 @@ def check_in_memory(
     edges: Sequence[str], columns: Columns, options: TextOptions, memory: int
 ) -> None:
     """Raise NotEnoughMemory if a graph that is read as a whole takes more than is allowed."""
-    needed = PROGRAM + memory_of(count_edges(edges, columns, options), classes=0)
+    needed = PROGRAM + memory_of_building(count_edges(edges, columns, options))
     if needed > memory:
         raise too_little(memory, needed, "since such a file is read as a whole")
 
