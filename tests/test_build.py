@@ -296,6 +296,15 @@ def test_the_command_line_says_what_is_wrong(files, capfd):
     assert run("classify", graph, files / "l.csv", "-o", "-", "--model", "stacked") == 1
 
 
+def test_a_stacked_model_is_used_only_where_there_is_room(files, capfd):
+    edges, labels = files / "e.csv", files / "l.csv"
+    little = ("-o", "-", "--memory", "30K")
+    assert run("classify", edges, labels, *little) == 0
+    assert "no memory for a stacked model" in " ".join(capfd.readouterr().err.split())
+    assert run("classify", edges, labels, *little, "--model", "stacked") == 1
+    assert "--memory 1M would do" in " ".join(capfd.readouterr().err.split())
+
+
 @pytest.mark.slow
 def test_killed_at_any_time_a_build_leaves_no_half_graph(tmp_path):
     edges = write_edges(tmp_path / "e.csv", np.random.default_rng(0), n=40_000, m=100_000)
