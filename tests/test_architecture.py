@@ -46,6 +46,7 @@ ORDER = [
     "pipeline",
     "fit_files",
     "reproduce",
+    "page",
     "cli",
 ]
 
