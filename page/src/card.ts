@@ -32,11 +32,10 @@ export function bar(share: number, colour: number): HTMLElement {
 }
 
 export function showCard(
-  card: Card, choices: Choice[], state: State, actions: CardActions, isSuggested: boolean,
+  card: Card, choices: Choice[], state: State, actions: CardActions, suggested: string | null,
 ): void {
   const colour = colours(state);
-  const suggestion = state.suggestions.find((one) => one.number === card.number);
-  const reason = isSuggested ? REASONS[suggestion?.why ?? ""] ?? "Suggested" : "Looked up";
+  const reason = suggested === null ? "Looked up" : REASONS[suggested] ?? "Suggested";
   byId("reason").textContent = card.skipped ? `${reason}; it was skipped` : reason;
   const name = byId("name");
   if (name.textContent !== card.name) { name.textContent = card.name; name.scrollTop = 0; }
@@ -49,6 +48,7 @@ export function showCard(
         [h("dt", { dir: "auto" }, key), h("dd", { dir: "auto" }, value)]))
       : null);
   show(byId("opinion"), opinion(card, state, colour));
+  const isTold = state.classes.length > 1 && card.given === null && card.label !== null;
   const buttons = choices.map((choice) => {
     const now = card.classes.find((one) => one.name === choice.name)?.probability ?? choice.probability;
     const k = colour(choice.name);
@@ -58,8 +58,8 @@ export function showCard(
       click: () => actions.label(choice.name),
     },
     h("kbd", { "aria-hidden": "true" }, choice.key), dot(k), h("span", { class: "grow" }, named(choice.name, 40)),
-    now === null || state.classes.length < 2 ? null : bar(now, k),
-    now === null || state.classes.length < 2 ? null : h("span", { class: "number" }, percent(now))));
+    now === null || !isTold ? null : bar(now, k),
+    now === null || !isTold ? null : h("span", { class: "number" }, percent(now))));
   });
   show(byId("choices"), ...buttons);
   const near = card.neighbours.map((one) => {

@@ -11,6 +11,7 @@ import { showCertain, showState } from "./state_panel";
 let state: State | null = null;
 let current = -1;              // the node that is shown
 let isSuggested = true;        // … because it is next, not because somebody looked it up
+let reason = "";               // why it was suggested
 let choices: Choice[] = [];
 let expanded: number[] = [];
 let waiting = 0;
@@ -30,13 +31,15 @@ async function open(node: number, suggested: boolean): Promise<void> {
   const isNew = node !== current;
   current = node;
   isSuggested = suggested;
+  const suggestion = state?.suggestions.find((one) => one.number === node);
+  if (isNew || suggestion) reason = suggested ? suggestion?.why ?? "" : "";
   if (isNew) { expanded = []; choices = []; byId("card").setAttribute("aria-busy", "true"); }
   await refresh(cards.get(node));
   cards.delete(node);
   if (!suggested && matchMedia("(max-width: 60rem)").matches && isNew) byId("card").scrollIntoView();
 }
 
-async function refresh(ready?: Promise<[Card, Why]>): Promise<void> {
+async function refresh(ready?: Promise<[Card, Why]>, withWhy = true): Promise<void> {
   const node = current;
   if (node < 0 || !state) return;
   try {
@@ -44,14 +47,17 @@ async function refresh(ready?: Promise<[Card, Why]>): Promise<void> {
     if (node !== current || !state) return;
     if (!choices.length || choices.length < Math.min(9, state.classes.length)) choices = choicesOf(card, state);
     choices = choices.filter((one) => state?.classes.some((known) => known.name === one.name));
-    showCard(card, choices, state, actions, isSuggested);
+    showCard(card, choices, state, actions, isSuggested ? reason : null);
     byId("card").dataset["node"] = String(node);
     byId("card").setAttribute("aria-busy", "false");
     byId("oracle").hidden = !card.oracle;
     byId("withdraw").hidden = card.given === null;
     byId("resume").hidden = isSuggested || !next();
+    if (!withWhy) { await picture.recolour(); return; }
+    const started = state.folded;
+    void picture.recolour();
     const why = ready ? (await ready)[1] : await get<Why>(whyPath(node));
-    if (node !== current || !state) return;
+    if (node !== current || !state || state.folded !== started) return;  // asked again already
     showWhy(why, state, actions);
     picture.show(node, why, expanded.at(-1) ?? null);
     await picture.recolour();
@@ -106,7 +112,7 @@ function receive(fresh: State): void {
   const judged = before?.judged !== fresh.judged || before?.bins?.join() !== fresh.bins?.join();
   if (changed || judged) panel.update(fresh);
   if (current < 0) goOn();
-  else if (changed || judged) void refresh();
+  else if (changed || judged) void refresh(undefined, before?.folded !== fresh.folded);
   if (isSuggested && current >= 0 && byId("card").dataset["left"] === "true") { byId("card").dataset["left"] = ""; goOn(); }
   const ahead = next();
   if (ahead !== null && (changed || !cards.has(ahead))) lookAhead();

@@ -144,7 +144,9 @@ def label(
     _tell_end(session)
 
 
-def _check(edges: str | None, labels: str | None, asked: PageOptions, server: ServerOptions) -> None:
+def _check(
+    edges: str | None, labels: str | None, asked: PageOptions, server: ServerOptions
+) -> None:  # fmt: skip
     if (edges is None) == (asked.demo is None):
         raise typer.BadParameter("Name a file of EDGES, or try --demo karate.")
     if asked.demo is not None and labels is not None:

@@ -21,19 +21,20 @@ from isotherm.errors import FileError, IsothermError
 from isotherm.page import bodies
 from isotherm.page.bodies import BadRequest
 from isotherm.page.events import TooManyListeners
+from isotherm.page.model import Stopped
+from isotherm.page.node_card import NOTHING_KNOWN, Explained
 from isotherm.page.node_table import Query
 from isotherm.page.saving import FileChanged, export
 from isotherm.page.security import Guard
 from isotherm.report.template import TEMPLATES
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Callable
+    from concurrent.futures import Future
 
     from starlette.requests import Request
 
     from isotherm.page.session import LabellingSession
-
-    Handler = Callable[["Pages", Request], Awaitable[Response]]
 
 HERE = Path(__file__).parent
 STATIC = {
@@ -41,6 +42,8 @@ STATIC = {
     "page.css": (HERE / "static", "text/css; charset=utf-8"),
     "colours.css": (TEMPLATES, "text/css; charset=utf-8"),  # those of reports
 }
+MOST_EXPANDED = 10  # nodes whose neighbours are drawn, too
+KEPT_ANSWERS = 16
 PATIENCE = 60.0  # seconds until an answer of the model is given up
 EXPORTS = {
     "csv": "text/csv; charset=utf-8",
@@ -111,6 +114,7 @@ class Pages:
 
     def __init__(self, session: LabellingSession) -> None:
         self._session, self._n = session, session.graph.n_nodes
+        self._answers: dict[tuple[int, int], Future[Explained]] = {}
         self._static = {name: (folder / name).read_bytes() for name, (folder, _) in STATIC.items()}
         environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True
@@ -164,16 +168,28 @@ class Pages:
 
     async def why(self, request: Request) -> Response:
         i = bodies.node(request.path_params["node"], self._n)
-        more = bodies.some_nodes(request.query_params.get("more", ""), self._n)[-10:]
+        more = bodies.some_nodes(request.query_params.get("more", ""), self._n)[-MOST_EXPANDED:]
+        found = await self._explained(i)
+        return Json(await run_in_threadpool(self._session.cards.draw, found, i, more))
+
+    async def _explained(self, node: int) -> Explained:
+        """Asked once for each version of the labels, however many want to know."""
         cards, model = self._session.cards, self._session.model
+        unknown = Explained({"seeds": [], "paths": [], "note": NOTHING_KNOWN}, None)
         if model.snapshot.model is None:
-            return Json(await run_in_threadpool(cards.why, None, i, more))
-        asked = model.ask(partial(cards.why, node=i, more=more))
+            return unknown
+        key = (node, model.snapshot.version)
+        if key not in self._answers:
+            while len(self._answers) >= KEPT_ANSWERS:
+                del self._answers[next(iter(self._answers))]
+            self._answers[key] = model.ask(partial(cards.explain, node=node))
+        asked = asyncio.wrap_future(self._answers[key])
         try:
-            return Json(await asyncio.wait_for(asyncio.wrap_future(asked), PATIENCE))
+            return await asyncio.wait_for(asyncio.shield(asked), PATIENCE)
         except LookupError:
-            return Json(await run_in_threadpool(cards.why, None, i, more))
-        except TimeoutError:
+            return unknown
+        except (TimeoutError, Stopped):
+            self._answers.pop(key, None)
             raise BadRequest("the model is busy: ask again", 503) from None
 
     async def colours(self, request: Request) -> Response:

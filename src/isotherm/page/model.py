@@ -41,6 +41,10 @@ SLOW = 0.2  # seconds after which the progress of a solve is shown
 MOST_SUSPECTS = 100  # seeds left out at a time to find them
 
 
+class Stopped(Exception):
+    """The model has been stopped."""
+
+
 class Suggested(NamedTuple):
     """A node to label next: its position, and why."""
 
@@ -104,10 +108,17 @@ class Model:
         for thread in self._threads:
             thread.start()
 
+    def leave(self) -> None:
+        """Answer no more questions."""
+        with self._work:
+            self._is_over = True
+            while self._questions:
+                self._questions.popleft()[0].set_exception(Stopped())
+            self._work.notify_all()
+
     def stop(self) -> None:
         """End both threads; a step that is under way is waited for."""
-        self._is_over = True
-        self.wake()
+        self.leave()
         with self._news:
             self._news.notify_all()
         for thread in self._threads:
@@ -122,6 +133,9 @@ class Model:
         """Have the thread of the model answer a question, after the labels that wait."""
         answer: Future[Answer] = Future()
         with self._work:
+            if self._is_over:
+                answer.set_exception(Stopped())
+                return answer
             self._questions.append((answer, question))
             self._work.notify_all()
         return answer
@@ -167,8 +181,6 @@ class Model:
                 time.sleep(SLOW)
                 continue
             self._reply()
-        while self._questions:
-            self._questions.popleft()[0].cancel()
 
     @property
     def _is_behind(self) -> bool:
@@ -202,7 +214,10 @@ class Model:
         return show
 
     def _reply(self) -> None:
-        answer, question = self._questions.popleft()
+        with self._work:
+            if not self._questions:
+                return
+            answer, question = self._questions.popleft()
         if not answer.set_running_or_notify_cancel():
             return
         model = self._follower.classifier

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
 from isotherm.classifier.estimator import STATUS
 from isotherm.errors import LabelError, ParameterError
-from isotherm.page.surroundings import around, heat_through
+from isotherm.page.surroundings import around
+from isotherm.trust.explain import shares_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
@@ -25,6 +27,26 @@ SHOWN_NEIGHBOURS = 12
 SHOWN_CLASSES = 9
 SHOWN_SEEDS = 6
 PATHS = 5
+TOL = 1e-4  # of the shares of seeds
+LONGEST_NOTE = 300  # characters
+
+
+class Explained(NamedTuple):
+    """Where the heat of a node comes from.
+
+    Attributes
+    ----------
+    told : dict
+        As JSON.
+    heat : array of shape (n,) or None
+        How much of it goes through each node; None where that is not known.
+    """
+
+    told: dict[str, Any]
+    heat: NDArray[np.float64] | None
+
+
+NOTHING_KNOWN = "nothing is known yet: give the first label"
 
 
 def check_link(template: str) -> str:
@@ -114,43 +136,66 @@ class Cards:
             "version": snapshot.version,
         }
 
-    def why(self, classifier: HeatClassifier | None, node: int, more: list[int]) -> Json:
-        """Where its heat comes from, and what to draw around it; by the thread of the model."""
+    def explain(self, classifier: HeatClassifier, node: int) -> Explained:
+        """Where its heat comes from; by the thread of the model."""
         told: Json = {"seeds": [], "paths": [], "note": ""}
-        ways: list[int] = []
-        heat = None
-        if classifier is None:
-            told["note"] = "nothing is known yet: give the first label"
-        else:
-            try:
-                ways = self._explain(classifier, node, told)
-                if classifier.problem_.is_free[node]:
-                    heat = heat_through(classifier, node)
-            except LabelError as error:
-                told["note"] = str(error) if len(str(error)) < 300 else "no heat reaches this node"
-        found = around(self.graph, node, heat, ways, more)
-        told["picture"] = {
-            "nodes": found.nodes.tolist(),
-            "names": [self.names[i] for i in found.nodes.tolist()],
-            "x": np.round(found.places[:, 0], 3).tolist(),
-            "y": np.round(found.places[:, 1], 3).tolist(),
-            "edges": np.column_stack(found.edges).tolist(),
-        }
-        return told
+        try:
+            if classifier.problem_.is_free[node]:
+                return self._of_free(classifier, node, told)
+            if len(classifier.seeds_.nodes) > 1 and not classifier.problem_.is_unreached[node]:
+                self._of_seed(classifier, node, told)
+            elif classifier.problem_.is_unreached[node]:
+                told["note"] = "no heat reaches this node"
+            else:
+                told["note"] = "this is the only label"
+        except LabelError as error:  # without its own label it is in a part without any
+            told["note"] = str(error) if len(str(error)) < LONGEST_NOTE else "nothing explains it"
+        return Explained(told, None)
 
-    def _explain(self, classifier: HeatClassifier, node: int, told: Json) -> list[int]:
-        own = not classifier.problem_.is_free[node] and len(classifier.seeds_.nodes) > 1
-        why = classifier.explain(self.names[node], paths=PATHS, without_own=own)
-        seeds = [one for one in why.seeds if one[0] != self.names[node]][:SHOWN_SEEDS]
-        places = self.graph.positions([one[0] for one in seeds]).tolist() if seeds else []
-        told["seeds"] = [
-            {"number": i, "name": name, "label": label, "share": round(share, 4)}
-            for i, (name, label, share) in zip(places, seeds, strict=True)
-        ]
-        told["own_label"], told["label"] = why.own_label, why.label
-        ways: list[int] = []
+    def draw(self, found: Explained, node: int, more: list[int]) -> Json:
+        """The same with what to draw around the node."""
+        ways = dict.fromkeys(i for path in found.told["paths"] for i in path["nodes"])
+        picture = around(self.graph, node, found.heat, list(ways), more)
+        return found.told | {
+            "picture": {
+                "nodes": picture.nodes.tolist(),
+                "names": [self.names[i] for i in picture.nodes.tolist()],
+                "x": np.round(picture.places[:, 0], 3).tolist(),
+                "y": np.round(picture.places[:, 1], 3).tolist(),
+                "edges": np.column_stack(picture.edges).tolist(),
+            }
+        }
+
+    def _of_free(self, classifier: HeatClassifier, node: int, told: Json) -> Explained:
+        found = shares_of(classifier.session(), classifier.solution_, node, tol=TOL)
+        order = np.argsort(-found.shares, kind="stable")[:SHOWN_SEEDS]
+        codes = dict(zip(classifier.seeds_.nodes.tolist(), classifier.seeds_.codes.tolist(),
+                         strict=True))  # fmt: skip
+        for k in order[found.shares[order] > 0].tolist():
+            i = int(found.seeds[k])
+            label = str(classifier.classes_[codes[i]])
+            told["seeds"].append(self._seed(i, label, found.shares[k]))
+        for path in found.paths(PATHS):
+            told["paths"].append(self._path(list(path.nodes), path.share))
+        return Explained(told, found.heat_through())
+
+    def _of_seed(self, classifier: HeatClassifier, node: int, told: Json) -> None:
+        """What it would be without its own label."""
+        why = classifier.explain(self.names[node], paths=PATHS, without_own=True)
+        for name, label, share in why.seeds[:SHOWN_SEEDS]:
+            told["seeds"].append(self._seed(self._place(name), str(label), share))
         for nodes, share in why.paths:
-            path = self.graph.positions(list(nodes)).tolist()
-            told["paths"].append({"nodes": path, "names": list(nodes), "share": round(share, 4)})
-            ways += [i for pair in pairwise(path) for i in pair]
-        return list(dict.fromkeys(ways))
+            told["paths"].append(self._path([self._place(name) for name in nodes], share))
+        told["own_label"], told["label"] = why.own_label, why.label
+
+    def _place(self, name: Hashable) -> int:
+        return int(self.graph.positions([name])[0])
+
+    def _seed(self, i: int, label: str, share: float) -> Json:
+        return {
+            "number": i, "name": self.names[i], "label": label, "share": round(float(share), 4),
+        }  # fmt: skip
+
+    def _path(self, nodes: list[int], share: float) -> Json:
+        names = [self.names[i] for i in nodes]
+        return {"nodes": nodes, "names": names, "share": round(float(share), 4)}

@@ -96,7 +96,8 @@ class NodeTable:
             keep &= snapshot.codes == code
         keep &= self._in_state(query, snapshot, skipped)
         found = np.flatnonzero(keep)
-        order = found[np.lexsort((self._rank[found], self._keys(query, snapshot)[found]))]
+        last = snapshot.codes[found] < 0 if query.sort in ("label", "probability") else found * 0
+        order = found[np.lexsort((self._rank[found], self._keys(query, snapshot)[found], last))]
         first = query.page * query.size
         return order[first : first + query.size].tolist(), len(found)
 

@@ -23,15 +23,17 @@ class Result(NamedTuple):
     labels : int
     score : Score
     at_random : int or None
-        So many labels at random do as well; None if far more do not.
+        So many labels at random do as well, in half of the draws; None if `tried` do not.
+    tried : int
     """
 
     labels: int
     score: Score
     at_random: int | None
+    tried: int
 
     def __str__(self) -> str:
-        return told(self.labels, self.score, self.at_random, MOST_TIMES * self.labels)
+        return told(self.labels, self.score, self.at_random, self.tried)
 
 
 def play(
@@ -48,7 +50,7 @@ def play(
     session : LabellingSession
         Started, with the truth.
     most : int, optional
-        So many labels; by default until `should_stop` says so.
+        So many labels; by default until `should_stop` says so, or all labels are right.
     show : callable
         Called after each label with how many there are and how well they do.
     is_over : callable
@@ -62,6 +64,10 @@ def play(
         model.wait(labelling.version, PATIENCE, judged=by_advice)
         if by_advice and model.advice is not None and model.advice.stop:
             break
+        if most is None and model.snapshot.n_classes == len(truth.classes):
+            score = truth.score(model.snapshot)
+            if score.right == score.total:
+                break
         model.wait_for_suggestions(PATIENCE)
         node = session.next_node()
         if node is None:
@@ -83,4 +89,5 @@ def result(session: LabellingSession) -> Result:
     assert truth is not None  # noqa: S101  # a session with an oracle
     session.model.wait(session.labelling.version, PATIENCE)
     score, n = truth.score(session.model.snapshot), len(session.labelling.labels)
-    return Result(n, score, truth.random_labels(score.share, n, session.parameters))
+    tried = min(MOST_TIMES * max(n, 1), truth.n_known - 1)
+    return Result(n, score, truth.random_labels(score.share, tried, session.parameters), tried)

@@ -127,7 +127,7 @@ class PageServer:
             timeout_keep_alive=10,
             timeout_graceful_shutdown=2,
         )
-        self.server = Server(config, session.events.stop)
+        self.server = Server(config, session.leave)
 
     def run(self) -> None:
         """Serve until Ctrl-C, or until `end`."""

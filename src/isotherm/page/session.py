@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.blas import one_blas_thread
 from isotherm.page.events import Events
 from isotherm.page.model import Model
 from isotherm.page.node_card import Cards
@@ -70,11 +71,19 @@ class LabellingSession:
 
     def start(self) -> None:
         """Fold in what is known, and begin to think."""
+        self._one_thread = one_blas_thread()  # small products, several threads of our own
+        self._one_thread.__enter__()
         self.model.start()
+
+    def leave(self) -> None:
+        """Let go of those who listen and wait for answers."""
+        self.events.stop()
+        self.model.leave()
 
     def stop(self) -> None:
         """End the threads and close the journal: everything is in it."""
         self.model.stop()
+        self._one_thread.__exit__(None, None, None)
         self.labelling.journal.close()
 
     def skipped(self) -> NDArray[np.intp]:

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from isotherm.report.layout import edges_among, positions
-from isotherm.trust.explain import potential
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
 
 MOST = 300  # nodes drawn
 MOST_EDGES = 2500
 NEAR = 60  # neighbours of the node itself, at the most
 CARRIERS = 90  # nodes that carry the most heat
-TOL = 1e-4
 
 
 class Surroundings(NamedTuple):
@@ -39,22 +36,6 @@ class Surroundings(NamedTuple):
     nodes: NDArray[np.intp]
     places: NDArray[np.float64]
     edges: tuple[NDArray[np.intp], NDArray[np.intp]]
-
-
-def heat_through(classifier: HeatClassifier, node: int) -> NDArray[np.float64]:
-    """How much of the heat that leaves a free node goes through each node, up to a factor.
-
-    The potential u is 1 at the node and 0 at all seeds; ``A_jl |u_j − u_l|`` flows along an edge.
-    """
-    u, _ = potential(classifier.session(), classifier.solution_, node, TOL)
-    rows = classifier.problem_.graph.rows
-    counts = np.diff(rows.start)
-    flows = np.abs(np.repeat(u, counts) - u[rows.ends])
-    if rows.weights is not None:
-        flows *= rows.weights
-    # `reduceat` gives the next entry for an empty row, which carries nothing.
-    sums = np.add.reduceat(np.append(flows, 0.0), rows.start[:-1])
-    return np.asarray(np.where(counts > 0, sums, 0.0))
 
 
 def nearby(graph: Graph, node: int, count: int) -> list[int]:
@@ -83,7 +64,7 @@ def around(
     graph : Graph
     node : int
     heat : array of shape (n,) or None
-        See `heat_through`; None where no heat is known.
+        How much of its heat goes through each node; None where that is not known.
     ways : list of int
         Nodes on the paths of the heat, which are drawn in any case.
     more : list of int

@@ -80,16 +80,20 @@ class Truth:
         right = asked & (code_of[snapshot.codes] == self._codes)
         return Score(int(right.sum()), int(asked.sum()))
 
-    def random_labels(self, accuracy: float, least: int, parameters: ModelParameters) -> int | None:
-        """How many labels at random do as well; None if far more than `least` do not.
+    @property
+    def n_known(self) -> int:
+        """How many nodes it knows."""
+        return len(self._labels)
 
-        The fewest for which `DRAWS` draws of them are as accurate on average, by bisection.
+    def random_labels(self, accuracy: float, most: int, parameters: ModelParameters) -> int | None:
+        """How many labels at random are as accurate, in half of the draws; None if `most` are not.
+
+        Found by bisection: where more labels do worse by chance, it may be off a bit.
         """
         known = np.flatnonzero(self._codes >= 0)
-        most = min(MOST_TIMES * max(least, 1), len(known) - 1)
-        if most < 2 or self._at_random(known, most, parameters) < accuracy:
+        if most < 1 or self._at_random(known, most, parameters) < accuracy:
             return None
-        few, many = 1, most  # `few` do not do, `many` do
+        few, many = 0, most  # `few` do not do, `many` do
         while many - few > max(1, few // 20):
             middle = (few + many) // 2
             if self._at_random(known, middle, parameters) < accuracy:
@@ -110,7 +114,7 @@ class Truth:
             free = np.setdiff1d(known, some)
             codes, _ = model.codes(free)
             shares.append(float((code_of[codes] == self._codes[free]).mean()))
-        return float(np.mean(shares))
+        return float(np.median(shares))
 
 
 def told(n_labels: int, score: Score, at_random: int | None, tried: int) -> str:

@@ -98,6 +98,17 @@ class Shares:
     _rate: float
     _problem: DirichletProblem
 
+    def heat_through(self) -> NDArray[np.float64]:
+        """How much of the heat that leaves the node goes through each node; shape (n,)."""
+        rows, u = self._problem.graph.rows, self._potential
+        counts = np.diff(rows.start)
+        flows = np.abs(np.repeat(u, counts) - u[rows.ends])
+        if rows.weights is not None:
+            flows *= rows.weights
+        # `reduceat` gives the next entry for an empty row, through which nothing goes.
+        sums = np.add.reduceat(np.append(flows, 0.0), rows.start[:-1])
+        return np.asarray(np.where(counts > 0, sums, 0.0) / max(self._rate, 1e-300) / 2)
+
     def paths(self, most: int = 5) -> list[Path]:
         """Paths to seeds that carry the most heat, the greatest first, no heat counted twice."""
         taken: dict[tuple[int, int], float] = {}
