@@ -55,7 +55,7 @@ async function refresh(ready?: Promise<[Card, Why]>, withWhy = true): Promise<vo
     byId("resume").hidden = isSuggested || !next();
     if (!withWhy) { await picture.recolour(); return; }
     const started = state.folded;
-    void picture.recolour();
+    picture.recolour().catch(failed);
     const why = ready ? (await ready)[1] : await get<Why>(whyPath(node));
     if (node !== current || !state || state.folded !== started) return;  // asked again already
     showWhy(why, state, actions);
@@ -69,9 +69,11 @@ const whyPath = (node: number): string =>
 
 async function expand(node: number): Promise<void> {
   expanded = [...expanded.filter((one) => one !== node), node].slice(-10);
-  const why = await get<Why>(whyPath(current));
-  picture.show(current, why, node);
-  await picture.recolour();
+  try {
+    const why = await get<Why>(whyPath(current));
+    picture.show(current, why, node);
+    await picture.recolour();
+  } catch (error) { failed(error); }
 }
 
 /** The best node to label next that is not done yet. */

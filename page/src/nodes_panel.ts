@@ -19,8 +19,11 @@ export class NodesPanel {
     const again = () => { this.page = 0; window.clearTimeout(timer); timer = window.setTimeout(() => void this.load(), 150); };
     for (const id of ["search", "filter-class", "filter-state"]) byId(id).addEventListener("input", again);
     byId("search").addEventListener("keydown", (event) => {
-      const first = document.querySelector<HTMLElement>("#rows button");
-      if ((event as KeyboardEvent).key === "Enter" && first) { event.preventDefault(); first.click(); }
+      if ((event as KeyboardEvent).key !== "Enter") return;
+      event.preventDefault();
+      window.clearTimeout(timer);
+      this.page = 0;
+      void this.load().then(() => document.querySelector<HTMLElement>("#rows button")?.click());
     });
     byId("previous").addEventListener("click", () => { this.page -= 1; void this.load(); });
     byId("following").addEventListener("click", () => { this.page += 1; void this.load(); });
