@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import threading
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -135,12 +136,13 @@ def label(
             session = open_demo(asked.demo, job, files, stages, who)
         else:
             session = open_session(job, files, stages, who)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IsothermWarning)  # the page shows what it is about
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsothermWarning)  # the page shows what it is about
+        session.start()
+        try:
             _run(session, asked, server)
-    finally:
-        session.stop()
+        finally:
+            session.stop()
     _tell_end(session)
 
 
@@ -188,7 +190,8 @@ def _run(session: LabellingSession, asked: PageOptions, server: ServerOptions) -
             target=_let_oracle_play, args=(session, asked.answers, is_over), daemon=True
         )
         playing.start()
-    served.run()
+    with suppress(KeyboardInterrupt):  # which is how it ends
+        served.run()
     is_over.set()
     if playing is not None:
         playing.join()

@@ -21,6 +21,7 @@ from isotherm.page.follower import Follower
 from isotherm.page.labelling import Point
 from isotherm.page.snapshot import Snapshot
 from isotherm.page.start import FIRST, starting_nodes
+from isotherm.trust.suggest import CHECK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -260,7 +261,8 @@ class Model:
     def _suggest(self, snapshot: Snapshot) -> None:
         labelled, skipped = set(self.labelling.labels), set(self.labelling.skipped)
         known = np.zeros(self.graph.n_nodes, dtype=bool)
-        if out := labelled | skipped:
+        out = labelled | skipped
+        if out:
             known[self.graph.positions(sorted(out))] = True
         if snapshot.model is None or snapshot.n_classes < 2:
             found = [Suggested(i, FIRST) for i in starting_nodes(self.graph, known, AHEAD)]
@@ -270,6 +272,8 @@ class Model:
             found = [
                 Suggested(i, one.why) for i, one in zip(places, asked, strict=True) if not known[i]
             ][:AHEAD]
+            if len(out) % 2 and len(found) > 1 and found[1].why == CHECK:
+                found[:2] = found[1::-1]  # every other one is a check, as in a batch
             if not found and len(skipped):
                 found = [Suggested(i, FIRST) for i in starting_nodes(self.graph, known, AHEAD)]
         self.suggestions = found

@@ -54,7 +54,7 @@ class PageFiles:
 
 
 def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> LabellingSession:
-    """Read the files of a job; its labels may be ``""``, for none.
+    """Read the files of a job; its labels may be ``""``, for none. The session is not yet started.
 
     Raises
     ------
@@ -136,16 +136,13 @@ def _session(
             )
         labelling = Labelling(opened, labels, graph.names.tolist())
         file.remember(labelling)
-        session = LabellingSession(
+        return LabellingSession(
             title, graph, labelling, file, job.model, attributes=attributes, link=files.link,
             truth=truth, notes=notes, who=who,
         )  # fmt: skip
-        with stages.stage("solving"):
-            session.start()
     except BaseException:
         opened.close()
         raise
-    return session
 
 
 def read_journal(
