@@ -435,3 +435,52 @@ def test_a_server_needs_a_token_before_it_listens_to_others(tmp_path):
         pytest.raises(ParameterError, match="lets other machines in"),
     ):
         PageServer(session, host="0.0.0.0")  # noqa: S104
+
+
+def test_a_solve_that_takes_longer_shows_its_progress(tmp_path, monkeypatch):
+    from isotherm.page import model as page_model
+
+    monkeypatch.setattr(page_model, "SLOW", 0.0)
+    graph, _ = two_blocks(np.random.default_rng(4), size=400)
+    shown = []
+    with session_on(tmp_path, graph) as session:
+        session.model.changed = lambda: shown.append(session.model.progress)
+        for node, label in ((0, "left"), (799, "right"), (5, "left")):
+            session.labelling.label(graph.names[node], label)
+            assert session.model.wait(session.labelling.version, 60)
+        assert session.model.progress is None  # it is over
+    assert any(part is not None for part in shown)
+    assert all(part is None or 0 <= part <= 1 for part in shown)
+
+
+def test_without_a_browser_to_open_it_is_said(monkeypatch):
+    import webbrowser
+
+    from isotherm.page.server import open_browser
+
+    monkeypatch.setattr(webbrowser, "open", lambda _: False)
+    failed = threading.Event()
+    open_browser("http://127.0.0.1:1/", failed.set)
+    assert failed.wait(10)
+
+
+def test_a_label_given_during_a_solve_is_queued_and_folded_in(tmp_path):
+    graph, truth = two_blocks(np.random.default_rng(6))
+    names = graph.names.tolist()
+    with session_on(tmp_path, graph, {names[0]: "left"}) as session:
+        began, go_on = threading.Event(), threading.Event()
+
+        def hold(_):
+            began.set()
+            go_on.wait(30)
+
+        asked = session.model.ask(hold)  # the thread of the model is busy from here on
+        assert began.wait(30)
+        for name in names[1:6]:
+            session.labelling.label(name, truth[name])
+        assert session.model.snapshot.version == 0
+        assert len(session.labelling.journal.entries) == 5  # kept all the same
+        go_on.set()
+        asked.result(30)
+        assert session.model.wait(session.labelling.version, 60)
+        assert session.model.snapshot.is_seed.sum() == 6
