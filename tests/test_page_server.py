@@ -233,6 +233,8 @@ def test_the_table_is_sorted_filtered_and_paged(page):
     _, found = page("/api/nodes?search=LEFT&sort=name&size=200")
     assert found["total"] == 30
     assert all(row["name"].startswith("left") for row in found["rows"])
+    _, exact = page("/api/nodes?search=right%2031&sort=name&descending=true")
+    assert exact["rows"][0]["name"] == "right 31"
     _, given = page("/api/nodes?state=given")
     assert {row["name"] for row in given["rows"]} == set(page.session.labelling.labels)
     _, rights = page("/api/nodes?label=right&state=predicted&size=200")

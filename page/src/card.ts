@@ -93,9 +93,11 @@ function opinion(card: Card, state: State, colour: (name: string) => number): HT
     card.probability === null ? "" : `, ${percent(card.probability)} sure.`);
 }
 
-export function showWhy(why: Why | null, state: State, actions: CardActions): void {
+export function showWhy(why: null): void;
+export function showWhy(why: Why, state: State, actions: CardActions): void;
+export function showWhy(why: Why | null, state?: State, actions?: CardActions): void {
+  if (!why || !state || !actions) { show(byId("why"), h("p", { class: "quiet" }, "finding out …")); return; }
   const colour = colours(state);
-  if (!why) { show(byId("why"), h("p", { class: "quiet" }, "finding out why …")); return; }
   const parts: HTMLElement[] = [];
   if (why.note) parts.push(h("p", { class: "quiet" }, sentence(why.note)));
   if (why.own_label) {

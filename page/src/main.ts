@@ -33,7 +33,7 @@ async function open(node: number, suggested: boolean): Promise<void> {
   isSuggested = suggested;
   const suggestion = state?.suggestions.find((one) => one.number === node);
   if (isNew || suggestion) reason = suggested ? suggestion?.why ?? "" : "";
-  if (isNew) { expanded = []; choices = []; byId("card").setAttribute("aria-busy", "true"); }
+  if (isNew) { expanded = []; choices = []; byId("card").setAttribute("aria-busy", "true"); picture.wait(); showWhy(null); }
   await refresh(cards.get(node));
   cards.delete(node);
   if (!suggested && matchMedia("(max-width: 60rem)").matches && isNew) byId("card").scrollIntoView();

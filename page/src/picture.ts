@@ -125,6 +125,7 @@ export class Picture {
   /** Draws the surroundings of a node; nodes that are there already stay where they are. */
   show(focus: number, why: Why, expanded: number | null = null): void {
     const picture = why.picture;
+    this.place.classList.remove("stale");
     const key = JSON.stringify([focus, picture.nodes, why.paths.map((path) => path.nodes)]);
     if (key === this.shown) return;
     const kept = new Map<string, { x: number; y: number }>();
@@ -137,6 +138,7 @@ export class Picture {
     this.shown = key;
     this.graph.clear();
     const onPath = new Set(why.paths.flatMap((path) => path.nodes));
+    const ends = new Set(why.paths.map((path) => path.nodes.at(-1)));
     let fresh = 0;
     picture.nodes.forEach((number, k) => {
       const angle = 2.4 * fresh;
@@ -150,7 +152,7 @@ export class Picture {
         ...at,
         size: number === focus ? 13 : onPath.has(number) ? 7 : 4.5,
         label: short(picture.names[k] ?? "", 34),
-        forceLabel: number === focus || onPath.has(number),
+        forceLabel: number === focus || ends.has(number),
         zIndex: number === focus ? 2 : 1,
       });
     });
@@ -165,7 +167,7 @@ export class Picture {
       const a = picture.nodes[i] ?? 0, b = picture.nodes[j] ?? 0;
       const share = heat.get([a, b].sort((x, y) => x - y).join("-")) ?? 0;
       if (a !== b && !this.graph.hasEdge(String(a), String(b))) {
-        this.graph.addEdge(String(a), String(b), { heat: share, size: share ? 2 + 5 * share : 0.7, zIndex: share ? 1 : 0 });
+        this.graph.addEdge(String(a), String(b), { heat: share, size: share ? 2.6 + 6 * share : 0.7, zIndex: share ? 1 : 0 });
       }
     }
     this.nodes = picture.nodes;
@@ -175,6 +177,9 @@ export class Picture {
     this.place.setAttribute(
       "aria-label", `Surroundings of the node: ${picture.nodes.length} nodes, ${picture.edges.length} edges`);
   }
+
+  /** Shows that what is drawn is about another node. */
+  wait(): void { this.place.classList.add("stale"); }
 
   /** Fetches the colours of what is drawn: after every label. */
   async recolour(): Promise<void> {

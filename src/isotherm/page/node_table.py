@@ -97,7 +97,11 @@ class NodeTable:
         keep &= self._in_state(query, snapshot, skipped)
         found = np.flatnonzero(keep)
         last = snapshot.codes[found] < 0 if query.sort in ("label", "probability") else found * 0
-        order = found[np.lexsort((self._rank[found], self._keys(query, snapshot)[found], last))]
+        keys = [self._rank[found], self._keys(query, snapshot)[found], last]
+        if query.search:  # the node of that very name first
+            exact = pc.not_equal(self._folded.take(found), query.search.lower())
+            keys.append(np.asarray(exact))
+        order = found[np.lexsort(keys)]
         first = query.page * query.size
         return order[first : first + query.size].tolist(), len(found)
 

@@ -6,6 +6,8 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from isotherm.report.layout import edges_among, positions
 
@@ -54,6 +56,14 @@ def nearby(graph: Graph, node: int, count: int) -> list[int]:
     return found
 
 
+def _connected(graph: Graph, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Those of some nodes that hang together with the first."""
+    i, j = edges_among(graph, nodes)
+    A = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(len(nodes), len(nodes)))
+    _, part = csgraph.connected_components(A, directed=False)
+    return np.asarray(nodes[part == part[0]])
+
+
 def around(
     graph: Graph, node: int, heat: NDArray[np.float64] | None, ways: list[int], more: list[int]
 ) -> Surroundings:
@@ -82,7 +92,7 @@ def around(
         chosen |= dict.fromkeys(nearby(graph, node, CARRIERS))
     for other in more:
         chosen |= dict.fromkeys(nearby(graph, other, NEAR // 2))
-    nodes = np.array(list(chosen)[:MOST], dtype=np.intp)
+    nodes = _connected(graph, np.array(list(chosen)[:MOST], dtype=np.intp))
     i, j = edges_among(graph, nodes)
     if len(i) > MOST_EDGES:  # of a thicket some edges, those of the node itself first
         order = np.argsort(np.minimum(i, j), kind="stable")[:MOST_EDGES]
