@@ -122,4 +122,4 @@ def test_templates_come_with_the_package_and_none_is_without_use():
     there = {path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.*")}
     parts = (Command, Heading, Image, Legend, Notice, Paragraph, Table)
     used = {f"parts/{part.template}" for part in parts} | {"parts/figure.html", "parts/group.html"}
-    assert there == used | {"page.html", "style.css"}
+    assert there == used | {"page.html", "style.css", "colours.css"}

@@ -102,9 +102,7 @@ def label(
     *,
     asked: PageOptions,
     server: ServerOptions,
-    decision: Annotated[
-        o.Decision, typer.Option(rich_help_panel="Model", help="How temperatures become scores.")
-    ] = "centered",
+    decision: o.Decides = None,
     heat: o.HeatOptions,
     solver: o.SolverOptions,
     reading: ReadingOptions,
