@@ -25,7 +25,7 @@ from isotherm.cli.reading_options import ReadingOptions
 
 READ = {"classify", "estimate", "evaluate", "explain", "label", "regress", "suggest", "suspects"}
 SOLVE = READ | {"demo"}  # `reproduce` solves as the paper says
-# `evaluate` compares all models on seeds of its own; the page has the paper's, which can be updated.
+# `evaluate` compares all models on seeds of its own; `label` has the one that can be updated.
 FIT = READ - {"evaluate", "label", "regress"}
 
 

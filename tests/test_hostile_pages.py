@@ -113,7 +113,7 @@ def test_control_characters_are_written_out_even_where_nobody_thought_of_them():
 
 
 def test_every_colour_is_there_in_light_and_dark():
-    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    style = (TEMPLATES / "colours.css").read_text(encoding="utf-8")
     for name in [*(f"c{k}" for k in range(N_COLOURS)), *NAMED]:
         assert style.count(f"--{name}: #") == 2
 
