@@ -486,3 +486,14 @@ def test_a_label_given_during_a_solve_is_queued_and_folded_in(tmp_path):
         asked.result(30)
         assert session.model.wait(session.labelling.version, 60)
         assert session.model.snapshot.is_seed.sum() == 6
+
+
+def test_heat_goes_through_the_nodes_between():
+    from isotherm.trust.explain import shares_of
+
+    path = path_graph(*"abcdefg")
+    model = DirichletClassifier(tol=1e-9).fit(path, {"a": "left", "g": "right"})
+    found = shares_of(model.session(), model.solution_, 2, tol=1e-9)
+    # A walk from c ends at a in two of three cases.
+    expected = np.array([2, 4, 3, 2, 2, 2, 1]) / 6
+    assert found.heat_through() == pytest.approx(expected, abs=1e-8)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from isotherm.page.journal import Entry
     from isotherm.pipeline import Stages
 
-DEMOS = ("karate", "debian")
-
 
 @dataclass(frozen=True)
 class PageFiles:

@@ -99,7 +99,7 @@ class Shares:
     _problem: DirichletProblem
 
     def heat_through(self) -> NDArray[np.float64]:
-        """How much of the heat that leaves the node goes through each node; shape (n,)."""
+        """The share of the heat that goes through each node, shape (n,); half where it ends."""
         rows, u = self._problem.graph.rows, self._potential
         counts = np.diff(rows.start)
         flows = np.abs(np.repeat(u, counts) - u[rows.ends])
