@@ -185,7 +185,7 @@ for i in range(first, 100_000):
 def test_no_acknowledged_label_is_lost_when_killed(tmp_path):
     path, rng = tmp_path / "labels.journal", np.random.default_rng(0)
     told = -1
-    for _ in range(10):
+    for _ in range(int(os.environ.get("ISOTHERM_KILLS", "10"))):
         with subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
         ) as writer:
