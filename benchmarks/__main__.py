@@ -37,6 +37,7 @@ CLAIMS = [
     "suggestions_save_labels",
     "a_single_class_ranks",
     "expected_accuracy_holds",
+    "key_to_colours",
 ]
 
 

@@ -49,6 +49,7 @@ ORDER = [
     "fit_files",
     "build",
     "reproduce",
+    "page",
     "cli",
 ]
 

@@ -24,10 +24,10 @@ from isotherm.cli.options import (
 )
 from isotherm.cli.reading_options import EdgeOptions, ReadingOptions
 
-READ = {"classify", "estimate", "evaluate", "explain", "regress", "suggest", "suspects"}
+READ = {"classify", "estimate", "evaluate", "explain", "label", "regress", "suggest", "suspects"}
 SOLVE = READ | {"demo"}  # `reproduce` solves as the paper says
-# Compares all models on seeds of its own, so that there is none to choose.
-FIT = READ - {"evaluate", "regress"}
+# `evaluate` compares all models on seeds of its own; `label` has the one that can be updated.
+FIT = READ - {"evaluate", "label", "regress"}
 
 
 def commands(group=app, prefix=""):

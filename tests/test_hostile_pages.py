@@ -180,7 +180,7 @@ def test_control_characters_are_written_out_even_where_nobody_thought_of_them():
 
 
 def test_every_colour_is_there_in_light_and_dark():
-    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    style = (TEMPLATES / "colours.css").read_text(encoding="utf-8")
     for name in [*(f"c{k}" for k in range(N_COLOURS)), *NAMED]:
         assert style.count(f"--{name}: #") == 2
 
@@ -192,4 +192,4 @@ def test_templates_come_with_the_package_and_none_is_without_use():
     )
     used = {f"parts/{part.template}" for part in parts}
     used |= {f"parts/{name}.html" for name in ("figure", "group", "class_name")}
-    assert there == used | {"page.html", "style.css", "lists.js"}
+    assert there == used | {"page.html", "style.css", "colours.css", "lists.js"}

@@ -107,6 +107,19 @@ def test_what_follows_an_update_is_what_follows_a_fit(rng):
     assert [one.node for one in model.suggest(3)] == [one.node for one in fitted.suggest(3)]
 
 
+def test_updates_go_on_after_questions_in_between():
+    path = Graph.from_edges("abcdefgh", "bcdefghi")
+    known = {"a": "left", "i": "right"}
+    updated = DirichletClassifier().fit(path, known)
+    for node, label in (("e", "left"), ("g", "new"), ("e", None)):
+        known = known | {node: label}
+        updated.update({node: label})
+        updated.explain("c")  # which makes the changed problem ready
+        updated.suggest(2)
+        fitted = DirichletClassifier().fit(path, {k: v for k, v in known.items() if v})
+        same(updated, fitted, 1e-6)
+
+
 def test_a_copy_is_updated_like_the_original(rng):
     graph, truth = BlockModel([40, 40], 0.25, 0.04).sample(rng)
     known = {i: int(truth[i]) for i in range(0, 80, 6)}

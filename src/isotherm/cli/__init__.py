@@ -14,6 +14,7 @@ import isotherm.cli.demo
 import isotherm.cli.estimate
 import isotherm.cli.evaluate
 import isotherm.cli.explain
+import isotherm.cli.label
 import isotherm.cli.regress
 import isotherm.cli.reproduce
 import isotherm.cli.suggest

@@ -61,6 +61,13 @@ Model = Annotated[
         "Algorithm 1 of the paper; 'auto': stacked where there are seeds and room enough."
     ),
 ]
+Decides = Annotated[
+    Decision | None,
+    _model(
+        help="Paper: how temperatures become scores, 'centered' by default; 'auto': chosen by "
+        "leave-one-out."
+    ),
+]
 Leak = Annotated[
     str | None,
     _model(metavar="NUMBER", help="Paper: heat lost at each node, 0 by default, or 'auto'."),
@@ -121,13 +128,7 @@ class ModelOptions:
             help="Stacked: from 0, the most probable class, to 1, as if classes were of one size.",
         ),
     ] = 0.0
-    decision: Annotated[
-        Decision | None,
-        _model(
-            help="Paper: how temperatures become scores, 'centered' by default; 'auto': chosen by "
-            "leave-one-out."
-        ),
-    ] = None
+    decision: Decides = None
     leak: Leak = None
     confidence: Annotated[
         str | None,

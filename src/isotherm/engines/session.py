@@ -61,6 +61,7 @@ class HostSession:
         self.options = options
         self._operator_of = operator_of
         self._changes: Changes | None = None
+        self._changed: Solution | None = None  # of the problem as it is, after changes
         self._lock = Lock()
         self._closed = False
         self._prepare(problem)
@@ -102,10 +103,11 @@ class HostSession:
             return solution
 
     def _catch_up(self) -> None:
-        """Make the problem as it is ready, if that has changed."""
+        """Make the problem as it is ready, if that has changed; further changes go on from it."""
         if self.operator.problem is not self.problem:
             self._prepare(self.problem)
-            self._changes = None
+            if self._changes is not None and self._changed is not None:
+                self._changes = Changes(self, self.problem, self._changed)
 
     def _solve(
         self,
@@ -210,10 +212,10 @@ class HostSession:
         with self._in_use():
             if self._changes is None:
                 raise SessionError("there is nothing to change yet: solve the problem first")
-            self.problem, solution = self._changes.apply(
+            self.problem, self._changed = self._changes.apply(
                 changes, columns, stop=stop, progress=progress
             )
-            return solution
+            return self._changed
 
     def begin_again(
         self,

@@ -96,6 +96,17 @@ class Shares:
     _rate: float
     _problem: DirichletProblem
 
+    def heat_through(self) -> NDArray[np.float64]:
+        """The share of the heat that goes through each node, shape (n,); half where it ends."""
+        rows, u = self._problem.graph.rows, self._potential
+        counts = np.diff(rows.start)
+        flows = np.abs(np.repeat(u, counts) - u[rows.ends])
+        if rows.weights is not None:
+            flows *= rows.weights
+        # `reduceat` gives the next entry for an empty row, through which nothing goes.
+        sums = np.add.reduceat(np.append(flows, 0.0), rows.start[:-1])
+        return np.asarray(np.where(counts > 0, sums, 0.0) / max(self._rate, 1e-300) / 2)
+
     def paths(self, most: int = 5, heat: float | None = None) -> tuple[list[Path], Rest | None]:
         """Paths to seeds that carry the most heat, the greatest first, no heat counted twice.
 

@@ -1,0 +1,251 @@
+"""``isotherm label``."""
+
+from __future__ import annotations
+
+import getpass
+import threading
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from isotherm.cli import options as o
+from isotherm.cli.app import command
+from isotherm.cli.console import Console
+from isotherm.cli.jobs import make_job
+from isotherm.cli.messages import MessageOptions, say
+from isotherm.cli.reading_options import ReadingOptions
+from isotherm.errors import IsothermWarning, MissingLibrary, ParameterError
+from isotherm.printable import one_line
+
+if TYPE_CHECKING:
+    from isotherm.job import Job
+    from isotherm.page.opening import PageFiles
+    from isotherm.page.session import LabellingSession
+
+_page = partial(typer.Option, rich_help_panel="Page")
+_served = partial(typer.Option, rich_help_panel="Server")
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """What the page shows and where labels go."""
+
+    demo: Annotated[
+        Literal["karate", "debian"] | None,
+        _page(help="Try it on the karate club or on Debian's packages; no files are needed."),
+    ] = None
+    nodes: Annotated[
+        str | None,
+        _page(metavar="FILE", help="CSV or TSV file about nodes, ids first: shown on the card."),
+    ] = None
+    link: Annotated[
+        str | None,
+        _page(metavar="ADDRESS", help="Web page of a node; {id} stands for its id."),
+    ] = None
+    oracle: Annotated[
+        str | None,
+        _page(
+            metavar="FILE",
+            help="True labels: they answer by themselves. 'demo' are those of --demo.",
+        ),
+    ] = None
+    answers: Annotated[
+        int | None,
+        _page(min=1, help="Labels the oracle gives; by default until further ones hardly pay."),
+    ] = None
+    journal: Annotated[
+        str | None, _page(metavar="FILE", help="Where labels go at once; beside LABELS.")
+    ] = None
+    save: Annotated[
+        str | None, _page(metavar="FILE", help="CSV file for 'Save'; beside LABELS.")
+    ] = None
+    replay: Annotated[bool, _page("--replay", help="Tell the journal again, without a page.")] = (
+        False
+    )
+    who: Annotated[str | None, _page(metavar="NAME", help="Who labels; by default the user.")] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """Where the page is."""
+
+    host: Annotated[
+        str, _served(help="Address to listen on; by default only this machine comes in.")
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, _served(min=0, max=65535, help="The next one, if it is in use; 0 is any.")
+    ] = 8765
+    token: Annotated[
+        str | None,
+        _served(
+            metavar="TEXT", help="Secret of the address, random by default; needed with --host."
+        ),
+    ] = None
+    open_page: Annotated[bool, _served("--open/--no-open", help="Whether to open a browser.")] = (
+        True
+    )
+    page: Annotated[
+        bool, _served("--page/--no-page", help="Without a page the oracle labels, and that is all.")
+    ] = True
+
+
+@command
+def label(
+    edges: o.EdgesIfAny = None,
+    labels: o.LabelsIfAny = None,
+    *,
+    asked: PageOptions,
+    server: ServerOptions,
+    decision: o.Decides = None,
+    heat: o.HeatOptions,
+    solver: o.SolverOptions,
+    reading: ReadingOptions,
+    messages: MessageOptions,
+) -> None:
+    """Label nodes by hand on a page, and watch all others follow.
+
+    For example: isotherm label edges.csv; isotherm label --demo karate
+    """
+    _check(edges, labels, asked, server)
+    try:
+        from isotherm.page.opening import PageFiles, open_demo, open_session
+        from isotherm.page.security import check_host
+    except ImportError as error:
+        raise MissingLibrary(f"the page needs {error.name}: pip install 'isotherm[page]'") from None
+    check_host(server.host, server.token)
+    model = o.ModelOptions(
+        model="paper", decision=decision, leak=heat.leak, unreached=heat.unreached
+    )
+    job = make_job(edges or "", labels or "", reading, model, solver)
+    oracle = None if asked.oracle == "demo" else asked.oracle
+    files = PageFiles(asked.journal, asked.save, asked.nodes, asked.link, oracle)
+    if asked.replay:
+        _replay(job, files, asked, messages)
+        return
+    who = asked.who if asked.who is not None else _user()
+    with messages.stages() as stages:
+        if asked.demo is not None:
+            session = open_demo(asked.demo, job, files, stages, who)
+        else:
+            session = open_session(job, files, stages, who)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsothermWarning)  # the page shows what it is about
+        session.start()
+        try:
+            _run(session, asked, server)
+        finally:
+            session.stop()
+    _tell_end(session)
+
+
+def _check(
+    edges: str | None, labels: str | None, asked: PageOptions, server: ServerOptions
+) -> None:  # fmt: skip
+    if (edges is None) == (asked.demo is None):
+        raise typer.BadParameter("Name a file of EDGES, or try --demo karate.")
+    if asked.demo is not None and labels is not None:
+        raise typer.BadParameter("--demo needs no files.")
+    if asked.oracle == "demo" and asked.demo is None:
+        raise typer.BadParameter("--oracle demo goes with --demo; else name a file of true labels.")
+    if asked.oracle is None and not server.page:
+        raise typer.BadParameter("--no-page is for --oracle: without both nobody could label.")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()[:80]
+    except (KeyError, OSError):  # nobody is known by a name here
+        return ""
+
+
+def _run(session: LabellingSession, asked: PageOptions, server: ServerOptions) -> None:
+    if not server.page:
+        _let_oracle_play(session, asked.answers)
+        return
+    from isotherm.page.server import PageServer, open_browser
+
+    served = PageServer(session, host=server.host, port=server.port, token=server.token)
+    if server.port not in (0, served.port):
+        say("note", f"port {server.port} is in use: this page is at {served.port}")
+    for note in session.notes:
+        say("note", note)
+    Console().print(f"label here: {served.address}", soft_wrap=True)
+    Console().print("Ctrl-C ends it; nothing is lost", soft_wrap=True)
+    if server.open_page:
+        open_browser(
+            served.address, lambda: say("note", "no browser could be opened: use the address above")
+        )
+    playing = None
+    is_over = threading.Event()
+    if asked.oracle is not None:
+        playing = threading.Thread(
+            target=_let_oracle_play, args=(session, asked.answers, is_over), daemon=True
+        )
+        playing.start()
+    with suppress(KeyboardInterrupt):  # which is how it ends
+        served.run()
+    is_over.set()
+    if playing is not None:
+        playing.join()
+
+
+def _let_oracle_play(
+    session: LabellingSession, most: int | None, is_over: threading.Event | None = None
+) -> None:
+    from isotherm.page.oracle import play, result
+
+    over = is_over or threading.Event()
+    if session.truth is None:
+        raise ParameterError("there are no true labels for an oracle")
+    play(session, most, is_over=over.is_set)
+    if not over.is_set() and session.labelling.labels:
+        told = str(result(session))
+        session.notes.append(f"oracle: {told}")
+        session.events.tell()
+        Console().print(told, soft_wrap=True)
+
+
+def _tell_end(session: LabellingSession) -> None:
+    labelling = session.labelling
+    n = labelling.n_given
+    lines = [f"{n} label{'' if n == 1 else 's'} given, all in {labelling.journal.path}"]
+    if n and not session.is_saved:
+        lines.append(f"not yet saved to {session.file.path}: run the same command to go on")
+    for line in lines:
+        Console(stderr=True).print(line, soft_wrap=True)
+
+
+def _replay(job: Job, files: PageFiles, asked: PageOptions, messages: MessageOptions) -> None:
+    from isotherm.page.opening import read_journal
+    from isotherm.page.replay import replay
+    from isotherm.report.tables import write_csv
+
+    with messages.stages() as stages:
+        graph, given, entries = read_journal(asked.demo, job, files, stages)
+    console, judged, right, labels = Console(), 0, 0, dict(given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsothermWarning)
+        for step in replay(graph, entries, given, job.model):
+            entry = step.entry
+            what = {"label": f"{entry.node} is {entry.label}", "skip": f"{entry.node} skipped"}
+            words = what.get(entry.act, f"undo of {entry.of}")
+            if entry.act == "label" and step.thought is not None:
+                judged, right = judged + 1, right + (step.thought == entry.label)
+                words += "" if step.thought == entry.label else f" (the model said {step.thought})"
+            told = f"{entry.number:>5}  {entry.time[:19]}  {entry.who or '-'}  {words}"
+            console.print(one_line(told), soft_wrap=True, markup=False, highlight=False)
+            labels = step.all_labels
+    console.print(f"{len(labels)} labels; of {judged} that the model had a label for, "
+                  f"it was right about {right}", soft_wrap=True)  # fmt: skip
+    if asked.save is not None:
+        from pathlib import Path
+
+        rows = ({"node": node, "label": labels[node]} for node in sorted(labels))
+        write_csv(Path(asked.save), rows, ("node", "label"))
+        console.print(f"wrote {asked.save}", soft_wrap=True)

@@ -1,0 +1,282 @@
+"""What was said on the page: a file that only grows, a line of JSON for each act.
+
+The first line says which graph it is about. A line is on the disk before anyone is told that it is
+kept. A last line that was cut off, because the machine went down while it was written, was never
+acknowledged; it is dropped when the journal is opened again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from isotherm.errors import FileError, IsothermError
+
+try:
+    import fcntl
+except ImportError:  # not on this system: two pages on one journal are then not kept apart
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from isotherm.graph import Graph
+
+FORMAT, VERSION = "isotherm labelling journal", 1
+LABEL, SKIP, UNDO, CLASS, SAVED, ACCURACY = "label", "skip", "undo", "class", "saved", "accuracy"
+ACTS = (LABEL, SKIP, UNDO, CLASS, SAVED, ACCURACY)
+
+
+class JournalError(IsothermError, ValueError):
+    """A journal cannot be used: damaged, of another graph, or open elsewhere."""
+
+
+class Entry(NamedTuple):
+    """One line of a journal.
+
+    Attributes
+    ----------
+    number : int
+        From 1 on.
+    time : str
+        When, in UTC.
+    act : str
+        One of `ACTS`.
+    who : str
+    node : str
+        Of a label and of a skip.
+    label : str or None
+        Of a label (None withdraws one) and of a class.
+    of : int
+        What an undo takes back.
+    more : dict
+        Of a saved file and of an accuracy.
+    """
+
+    number: int
+    time: str
+    act: str
+    who: str = ""
+    node: str = ""
+    label: str | None = None
+    of: int = 0
+    more: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+    def line(self) -> bytes:
+        """As a line of the file."""
+        empty: dict[str, Any] = {"who": "", "node": "", "of": 0, "more": {}}
+        told = {k: v for k, v in self._asdict().items() if k not in empty or v != empty[k]}
+        if self.act not in (LABEL, CLASS):
+            told.pop("label")
+        return json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def parse_entry(line: bytes, number: int) -> Entry:
+    """The entry of that number from its line.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    told = json.loads(line)
+    if not isinstance(told, dict) or set(told) - set(Entry._fields):
+        raise ValueError("not an entry")
+    kinds = {"number": int, "time": str, "act": str, "who": str, "node": str, "of": int}
+    for name, kind in kinds.items():
+        if name in told and type(told[name]) is not kind:
+            raise ValueError(f"{name} is {told[name]!r}")
+    kinds_of_more = (told.get("label"), str | None), (told.get("more", {}), dict)
+    if not all(isinstance(value, kind) for value, kind in kinds_of_more):
+        raise ValueError("label or more is of another type")
+    entry = Entry(**told)
+    if entry.act not in ACTS:
+        raise ValueError(f"unknown act {entry.act!r}")
+    if entry.number != number or not 0 <= entry.of < number:
+        raise ValueError(f"number {entry.number} where {number} was expected")
+    return entry
+
+
+def fingerprint(graph: Graph) -> str:
+    """What tells a graph from others: a hash of its names, edges and weights."""
+    digest = hashlib.sha256(f"{graph.n_nodes} {len(graph.rows.ends)}".encode())
+    for text in graph.nodes.as_texts().to_pylist():
+        encoded = text.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "little") + encoded)
+    rows = graph.rows
+    digest.update(rows.start.astype("<i8").tobytes())
+    digest.update(rows.ends.astype("<i8").tobytes())
+    if rows.weights is not None:
+        digest.update(rows.weights.astype("<f8").tobytes())
+    return digest.hexdigest()
+
+
+class Journal:
+    """A journal that is open for writing; a new one is begun where there is none.
+
+    Parameters
+    ----------
+    path : Path
+    graph : str
+        Its `fingerprint`.
+    labels : str
+        The checksum of the label file that was read; empty without one.
+
+    Attributes
+    ----------
+    entries : list of Entry
+        All so far.
+    dropped : bytes
+        The last line, if it was cut off and is left out.
+    labels_then : str
+        The checksum of the label file when the journal was begun, or when it was last saved.
+
+    Raises
+    ------
+    JournalError
+        On one that is damaged, of another graph, or open elsewhere.
+    """
+
+    def __init__(self, path: Path, graph: str, labels: str = "") -> None:
+        self.path, self.dropped = path, b""
+        self.entries: list[Entry] = []
+        self.labels_then = labels
+        self._write = threading.Lock()
+        try:
+            self._file: IO[bytes] = open(path, "a+b")  # noqa: SIM115, PTH123  # kept open
+        except OSError as error:
+            raise FileError(f"{path} cannot be written: {error.strerror or error}") from None
+        try:
+            self._lock()
+            self._file.seek(0)
+            self._read(self._file.read(), graph, labels)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def append(self, act: str, **told: Any) -> Entry:
+        """Add an entry; it is on the disk when this returns.
+
+        Raises
+        ------
+        FileError
+            If it cannot be written: nothing was added.
+        """
+        with self._write:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            entry = Entry(len(self.entries) + 1, now, act, **told)
+            end = self._file.seek(0, os.SEEK_END)
+            try:
+                self._store(entry.line())
+            except OSError as error:
+                self._file.truncate(end)  # no half of a line before the next one
+                raise FileError(
+                    f"{self.path} cannot be written: {error.strerror or error}"
+                ) from None
+            self.entries.append(entry)
+            return entry
+
+    def close(self) -> None:
+        """Let others open it."""
+        self._file.close()
+
+    def _lock(self) -> None:
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise JournalError(
+                f"{self.path} is open in another labelling page; use that one, or name another "
+                "file with --journal"
+            ) from None
+
+    def _store(self, line: bytes) -> None:
+        self._file.write(line)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _read(self, data: bytes, graph: str, labels: str) -> None:
+        *lines, rest = data.split(b"\n")
+        if not lines:  # empty, or its very first line was cut off
+            self._file.truncate(0)
+            self.dropped = rest
+            head = {"journal": FORMAT, "version": VERSION, "graph": graph, "labels": labels}
+            self._store(json.dumps(head).encode() + b"\n")
+            _sync_folder(self.path)
+            return
+        _check_head(self.path, lines[0], graph)
+        self.labels_then = str(json.loads(lines[0]).get("labels", ""))
+        self._take(lines[1:], rest)
+
+    def _take(self, lines: list[bytes], rest: bytes) -> None:
+        self.entries, cut = _entries(self.path, lines, rest)
+        for entry in self.entries:
+            if entry.act == SAVED and entry.more.get("original"):
+                self.labels_then = str(entry.more.get("checksum", ""))
+        self.dropped = cut
+        if cut:
+            self._file.truncate(self._file.seek(0, os.SEEK_END) - len(cut))
+            os.fsync(self._file.fileno())
+
+
+def read_entries(path: Path, graph: str) -> list[Entry]:
+    """What a journal says, without opening it for writing; a last line cut off is left out.
+
+    Raises
+    ------
+    JournalError, FileError
+    """
+    try:
+        *lines, rest = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
+    _check_head(path, lines[0] if lines else b"", graph)
+    return _entries(path, lines[1:], rest)[0]
+
+
+def _entries(path: Path, lines: list[bytes], rest: bytes) -> tuple[list[Entry], bytes]:
+    """The entries of some lines, and what is cut off at the end."""
+    found: list[Entry] = []
+    for place, line in enumerate(lines, start=1):
+        try:
+            entry = parse_entry(line, place)
+        except (ValueError, TypeError, RecursionError) as error:
+            if place < len(lines) or rest:
+                raise JournalError(
+                    f"{path} is damaged in line {place + 1} ({error}); only a last line may be "
+                    "cut off. Repair it, or begin another with --journal"
+                ) from None
+            return found, line + b"\n"
+        found.append(entry)
+    return found, rest
+
+
+def _check_head(path: Path, line: bytes, graph: str) -> None:
+    try:
+        head = json.loads(line)
+        known = head.get("journal") == FORMAT and head.get("version") == VERSION
+    except (ValueError, AttributeError):
+        known = False
+    if not known:
+        raise JournalError(f"{path} is no labelling journal; name another file with --journal")
+    if head.get("graph") != graph:
+        raise JournalError(
+            f"{path} belongs to another graph; name another file with --journal, or give the "
+            "edges that it was made with"
+        )
+
+
+def _sync_folder(path: Path) -> None:
+    """Have the name of a new file on the disk, too."""
+    if os.name != "posix":
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,173 @@
+"""Files, or a data set → a labelling session, with what a user should know of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from isotherm.datasets import load_dataset
+from isotherm.errors import ParameterError
+from isotherm.page.attributes import read_attributes
+from isotherm.page.journal import Journal, fingerprint, read_entries
+from isotherm.page.labelling import Labelling
+from isotherm.page.node_card import check_link
+from isotherm.page.saving import LabelFile, checksum
+from isotherm.page.session import LabellingSession
+from isotherm.page.truth import Truth
+from isotherm.pipeline import read_edges
+from isotherm.printable import one_line
+from isotherm.read.load import load_labels
+
+if TYPE_CHECKING:
+    from isotherm.graph import Graph
+    from isotherm.job import Job
+    from isotherm.page.journal import Entry
+    from isotherm.pipeline import Stages
+
+
+@dataclass(frozen=True)
+class PageFiles:
+    """Files of a labelling session besides those of its job.
+
+    Attributes
+    ----------
+    journal : str or None
+        By default beside the label file, or beside the edges.
+    save : str or None
+        Where labels are saved; by default beside the label file.
+    nodes : str or None
+        A table of attributes.
+    link : str or None
+        A web address with ``{id}`` in it.
+    oracle : str or None
+        True labels; ``"demo"`` are those of the demo.
+    """
+
+    journal: str | None = None
+    save: str | None = None
+    nodes: str | None = None
+    link: str | None = None
+    oracle: str | None = None
+
+
+def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> LabellingSession:
+    """Read the files of a job; its labels may be ``""``, for none. The session is not yet started.
+
+    Raises
+    ------
+    IsothermError
+        Whatever is wrong with the files.
+    """
+    _check(job, files)
+    graph, report = read_edges(job, stages)
+    graph = graph.renamed(graph.nodes.as_texts(), graph.sides)
+    labels: dict[str, str] = {}
+    original = Path(job.labels) if job.labels else None
+    read = checksum(original)
+    notes = list(report.remarks())
+    if original is not None:
+        with stages.stage(f"reading {job.labels}"):
+            labels, found = load_labels(
+                job.labels, graph, job.label_columns, job.label_options, strict=job.strict
+            )
+        notes += found.remarks()
+    truth = None
+    if files.oracle is not None:
+        with stages.stage(f"reading {files.oracle}"):
+            truth = Truth(graph, load_labels(files.oracle, graph, options=job.label_options)[0])
+    base = Path(job.edges) if original is None else original
+    stem = base.name.split(".")[0] or "graph"
+    journal = Path(files.journal or base.with_name(f"{base.name}.journal"))
+    save = Path(files.save or base.with_name(f"{stem}-labelled.csv"))
+    names = LabelFile(save, original, read)
+    return _session(Path(job.edges).name, graph, labels, names, job, files, stages,
+                    journal=journal, truth=truth, notes=notes, read=read, who=who)  # fmt: skip
+
+
+def open_demo(
+    name: str, job: Job, files: PageFiles, stages: Stages, who: str = ""
+) -> LabellingSession:
+    """A session on a data set that comes along, whose true labels are known."""
+    with stages.stage(f"reading {name}"):
+        data = load_dataset(name)
+        graph = data.graph.renamed(data.graph.nodes.as_texts())
+        known = zip(graph.names.tolist(), data.labels.tolist(), strict=True)
+        truth = Truth(graph, {node: str(label) for node, label in known if label not in (None, "")})
+    journal = Path(files.journal or f"isotherm-label-{name}.journal")
+    save = Path(files.save or f"isotherm-label-{name}.csv")
+    return _session(name, graph, {}, LabelFile(save, None, ""), job, files, stages,
+                    journal=journal, truth=truth, notes=[], read="", who=who)  # fmt: skip
+
+
+def _session(
+    title: str,
+    graph: Graph,
+    labels: dict[str, str],
+    file: LabelFile,
+    job: Job,
+    files: PageFiles,
+    stages: Stages,
+    *,
+    journal: Path,
+    truth: Truth | None,
+    notes: list[str],
+    read: str,
+    who: str,
+) -> LabellingSession:
+    attributes = None
+    if files.nodes is not None:
+        with stages.stage(f"reading {files.nodes}"):
+            attributes = read_attributes(files.nodes, graph)
+    with stages.stage(f"opening {journal}"):
+        opened = Journal(journal, fingerprint(graph), read)
+    try:
+        if opened.dropped:
+            notes.append(
+                f"{journal.name}: its last line was cut off and is left out: "
+                + one_line(opened.dropped.decode(errors="replace"))[:80]
+            )
+        if opened.entries and opened.labels_then != read:
+            notes.append(
+                f"the label file has changed since {journal.name} was begun: its labels are those "
+                "of the file as it is now, and what the journal says comes on top"
+            )
+        labelling = Labelling(opened, labels, graph.names.tolist())
+        file.remember(labelling)
+        return LabellingSession(
+            title, graph, labelling, file, job.model, attributes=attributes, link=files.link,
+            truth=truth, notes=notes, who=who,
+        )  # fmt: skip
+    except BaseException:
+        opened.close()
+        raise
+
+
+def read_journal(
+    demo: str | None, job: Job, files: PageFiles, stages: Stages
+) -> tuple[Graph, dict[str, str], list[Entry]]:
+    """What a journal is about, and what it says; nothing is written."""
+    labels: dict[str, str] = {}
+    if demo is not None:
+        graph = load_dataset(demo).graph
+        journal = files.journal or f"isotherm-label-{demo}.journal"
+        graph = graph.renamed(graph.nodes.as_texts())
+    else:
+        _check(job, files)
+        graph, _ = read_edges(job, stages)
+        graph = graph.renamed(graph.nodes.as_texts(), graph.sides)
+        if job.labels:
+            labels, _ = load_labels(job.labels, graph, job.label_columns, job.label_options)
+        journal = files.journal or f"{job.labels or job.edges}.journal"
+    return graph, labels, read_entries(Path(journal), fingerprint(graph))
+
+
+def _check(job: Job, files: PageFiles) -> None:
+    if files.link is not None:
+        check_link(files.link)
+    if "-" in (job.edges, job.labels):
+        raise ParameterError("the page needs files: standard input cannot be read again")
+    read = {Path(name).resolve() for name in (job.edges, job.labels, files.nodes) if name}
+    for option, name in (("--journal", files.journal), ("--save", files.save)):
+        if name is not None and Path(name).resolve() in read:
+            raise ParameterError(f"{option} {name}: this file is read, and must not be written")

@@ -1,0 +1,113 @@
+"""Labels → a label file, whole or not at all, and never over what others wrote unless told."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from isotherm.classifier.classify import DirichletClassifier
+from isotherm.errors import FileError, LabelError
+from isotherm.files import written
+from isotherm.report.tables import write_csv
+from isotherm.write import write_predictions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from isotherm.graph import Graph
+    from isotherm.job import ModelParameters
+    from isotherm.page.labelling import Labelling
+
+
+class FileChanged(FileError):
+    """A file is not as it was read or written here: somebody must be asked."""
+
+
+def checksum(path: Path | None) -> str:
+    """The SHA-256 of a file in hexadecimal digits; empty if it is not there."""
+    try:
+        return "" if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+class LabelFile:
+    """Where labels are saved.
+
+    Parameters
+    ----------
+    path : Path
+        The file for "Save".
+    original : Path or None
+        The label file that was read.
+    read : str
+        Its checksum then.
+    """
+
+    def __init__(self, path: Path, original: Path | None, read: str) -> None:
+        self.path, self.original = path, original
+        self._known = {path: ""} | ({} if original is None else {original: read})
+
+    @property
+    def can_replace(self) -> bool:
+        """Whether the original is of the kind that is written here."""
+        return self.original is not None and self.original.suffix.lower() == ".csv"
+
+    def remember(self, labelling: Labelling) -> None:
+        """Know again what was saved before, by the journal."""
+        for entry in labelling.journal.entries:
+            if entry.act == "saved":
+                path = self.original if entry.more.get("original") else self.path
+                if path is not None and entry.more.get("file") == path.name:
+                    self._known[path] = str(entry.more.get("checksum", ""))
+
+    def save(
+        self, labelling: Labelling, who: str, *, original: bool = False, force: bool = False
+    ) -> Path:
+        """Write all labels; the file that was written.
+
+        Parameters
+        ----------
+        labelling : Labelling
+        who : str
+        original : bool
+            Over the file that was read.
+        force : bool
+            Even if that has changed meanwhile.
+
+        Raises
+        ------
+        FileChanged
+            If somebody else has written the file.
+        FileError
+        """
+        path = self.path
+        if original:
+            if not self.can_replace or self.original is None:
+                raise FileError("only a label file that ends in .csv is written over")
+            path = self.original
+        now = checksum(path)
+        if now and now != self._known[path] and not force:
+            raise FileChanged(f"{path.name} was changed by someone else; write over it?")
+        rows = ({"node": node, "label": label} for node, label in sorted(labelling.labels.items()))
+        with written(str(path)):
+            write_csv(path, rows, ("node", "label"), force=True)
+        self._known[path] = checksum(path)
+        labelling.saved(path.name, self._known[path], who, original=original)
+        return path
+
+
+def export(graph: Graph, labelling: Labelling, parameters: ModelParameters, path: Path) -> None:
+    """Write what ``isotherm classify`` would make of these labels.
+
+    Raises
+    ------
+    LabelError
+        If there is none.
+    """
+    labels = dict(labelling.labels)
+    if not labels:
+        raise LabelError("there is no label yet")
+    write_predictions(DirichletClassifier(**parameters).fit(graph, labels), path, force=True)

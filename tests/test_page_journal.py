@@ -1,0 +1,202 @@
+"""What is said on the labelling page is kept, and undone, and told again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette", reason="needs isotherm[page]")
+
+from isotherm.errors import FileError, LabelError
+from isotherm.page.journal import Journal, JournalError, fingerprint, read_entries
+from isotherm.page.labelling import Labelling, Point
+from isotherm.page.replay import replay
+from labelling_page import open_labelling, path_graph
+
+GRAPH = path_graph("a", "b", "c", "d")
+GIVEN = {"a": "left"}
+
+
+def kept(folder):
+    """The labels that a journal brings back."""
+    labelling = open_labelling(folder, GRAPH)
+    labelling.journal.close()
+    return labelling.labels
+
+
+def test_a_journal_brings_back_labels_classes_skips_and_the_curve(tmp_path):
+    labelling = open_labelling(tmp_path, GRAPH, GIVEN)
+    labelling.label("d", "right", "ann")
+    labelling.skip("b", "ann")
+    labelling.new_class("middle", "bob")
+    labelling.label("a", None, "bob")
+    labelling.expect(Point(1, 0.5, 0.25, 0.75))
+    labelling.journal.close()
+    again = open_labelling(tmp_path, GRAPH, GIVEN)
+    assert again.labels == {"d": "right"}
+    assert again.classes == ["left", "right", "middle"]
+    assert again.skipped == {"b"}
+    assert again.curve == [Point(1, 0.5, 0.25, 0.75)]
+    assert again.version == labelling.version
+    assert [entry.who for entry in again.journal.entries[:4]] == ["ann", "ann", "bob", "bob"]
+    again.journal.close()
+
+
+def test_undo_takes_back_ones_own_acts_one_after_the_other(tmp_path):
+    labelling = open_labelling(tmp_path, GRAPH, GIVEN)
+    labelling.label("a", "right", "ann")
+    labelling.label("b", "new", "bob")
+    labelling.skip("c", "ann")
+    labelling.label("a", "other", "ann")
+    for labels, skipped in (
+        ({"a": "right", "b": "new"}, {"c"}),
+        ({"a": "right", "b": "new"}, set()),
+        ({"a": "left", "b": "new"}, set()),
+    ):
+        assert labelling.undo("ann") is not None
+        assert (labelling.labels, labelling.skipped) == (labels, skipped)
+    assert labelling.undo("ann") is None
+    assert labelling.classes == ["left", "new"]  # those of what was undone are gone
+    labelling.journal.close()
+    again = open_labelling(tmp_path, GRAPH, GIVEN)
+    assert again.labels == {"a": "left", "b": "new"}
+    assert again.undo("bob") is not None
+    assert again.labels == GIVEN
+    again.journal.close()
+
+
+@pytest.mark.parametrize("cut", range(1, 60, 7))
+def test_a_last_line_that_was_cut_off_is_dropped(tmp_path, cut):
+    labelling = open_labelling(tmp_path, GRAPH)
+    labelling.label("a", "left")
+    labelling.label("b", "right")
+    labelling.journal.close()
+    path = labelling.journal.path
+    path.write_bytes(path.read_bytes()[:-cut])
+    again = open_labelling(tmp_path, GRAPH)
+    assert again.labels == {"a": "left"}
+    assert again.journal.dropped
+    again.label("c", "left")
+    again.journal.close()
+    assert kept(tmp_path) == {"a": "left", "c": "left"}
+
+
+def test_a_journal_damaged_elsewhere_is_left_alone(tmp_path):
+    labelling = open_labelling(tmp_path, GRAPH)
+    for node in "abc":
+        labelling.label(node, "left")
+    labelling.journal.close()
+    path = labelling.journal.path
+    lines = path.read_bytes().split(b"\n")
+    for bad in (b"{", b"[]", b'{"number":2}', lines[3], b'{"number":2,"time":"","act":"eat"}'):
+        damaged = b"\n".join([*lines[:2], bad, *lines[3:]])
+        path.write_bytes(damaged)
+        with pytest.raises(JournalError, match="damaged in line 3"):
+            Journal(path, fingerprint(GRAPH))
+        assert path.read_bytes() == damaged
+
+
+def test_a_journal_of_another_graph_or_file_is_refused(tmp_path):
+    open_labelling(tmp_path, GRAPH).journal.close()
+    path = tmp_path / "labels.journal"
+    with pytest.raises(JournalError, match="another graph"):
+        Journal(path, fingerprint(path_graph("a", "b", "c", "e")))
+    other = tmp_path / "other"
+    other.write_text("node,label\n")
+    with pytest.raises(JournalError, match="no labelling journal"):
+        Journal(other, fingerprint(GRAPH))
+    assert other.read_text() == "node,label\n"
+    with pytest.raises(FileError, match="cannot be written"):
+        Journal(tmp_path / "nowhere" / "x", "")
+
+
+def test_one_journal_is_for_one_page(tmp_path):
+    labelling = open_labelling(tmp_path, GRAPH)
+    with pytest.raises(JournalError, match="another labelling page"):
+        open_labelling(tmp_path, GRAPH)
+    labelling.journal.close()
+    open_labelling(tmp_path, GRAPH).journal.close()
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 201, "two\nlines", 7, None])
+def test_names_of_classes_are_texts_of_some_length(tmp_path, name):
+    labelling = open_labelling(tmp_path, GRAPH)
+    with pytest.raises(LabelError):
+        labelling.new_class(name)
+    with pytest.raises(LabelError, match="no such node"):
+        labelling.label("z", "left")
+    assert labelling.journal.entries == []
+    labelling.journal.close()
+
+
+def test_a_label_that_cannot_be_kept_is_not_given(tmp_path, monkeypatch):
+    labelling = open_labelling(tmp_path, GRAPH)
+    labelling.label("a", "left")
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match="No space left"):
+        labelling.label("b", "right")
+    monkeypatch.undo()
+    assert labelling.labels == {"a": "left"}
+    labelling.label("c", "right")
+    labelling.journal.close()
+    assert kept(tmp_path) == {"a": "left", "c": "right"}
+
+
+def test_replay_tells_what_the_model_had_thought(tmp_path):
+    graph = path_graph(*"abcdefg")
+    labelling = open_labelling(tmp_path, graph)
+    for node, label in (("a", "left"), ("g", "right"), ("b", "left"), ("f", "left")):
+        labelling.label(node, label)
+    labelling.skip("c")
+    labelling.undo()
+    labelling.undo()
+    labelling.journal.close()
+    entries = read_entries(labelling.journal.path, fingerprint(graph))
+    steps = list(replay(graph, entries, {}, {}))
+    assert [step.thought for step in steps] == [None, "left", "left", "right", None, None, None]
+    assert steps[-1].all_labels == labelling.labels == {"a": "left", "g": "right", "b": "left"}
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from isotherm.page.journal import Journal
+from isotherm.page.labelling import Labelling
+journal = Journal(Path(sys.argv[1]), "graph")
+labelling = Labelling(journal, {}, [str(i) for i in range(100_000)])
+first = len(journal.entries)
+print("ready", flush=True)
+for i in range(first, 100_000):
+    labelling.label(str(i), f"class {i % 7}")
+    print(i, flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="kills by a signal")
+def test_no_acknowledged_label_is_lost_when_killed(tmp_path):
+    path, rng = tmp_path / "labels.journal", np.random.default_rng(0)
+    told = -1
+    for _ in range(int(os.environ.get("ISOTHERM_KILLS", "10"))):
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
+        ) as writer:
+            assert writer.stdout.readline() == "ready\n"
+            for _ in range(int(rng.integers(1, 30))):
+                told = max(told, int(writer.stdout.readline()))
+            writer.send_signal(signal.SIGKILL)
+            told = max([told, *(int(line) for line in writer.stdout if line.endswith("\n"))])
+        journal = Journal(path, "graph")
+        labels = Labelling(journal, {}, []).labels
+        journal.close()
+        assert len(labels) >= told + 1
+        assert all(labels[str(i)] == f"class {i % 7}" for i in range(told + 1))
+    assert json.loads(path.read_text().splitlines()[-1])["act"] == "label"
