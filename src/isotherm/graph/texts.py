@@ -41,7 +41,7 @@ class TextNumbers:
             return self._encode_dictionary(column)
         if self._core is None:
             return self._encode_by_arrow(column)
-        start, data = _buffers(column)
+        start, data = text_buffers(column)
         numbers = np.empty(len(column), dtype=np.int32)
         self._core.encode(start, data, numbers, n_threads())
         return numbers
@@ -81,7 +81,7 @@ class TextNumbers:
         return np.asarray(numbers[coded.indices.to_numpy()])
 
 
-def _buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Where each text starts, and the bytes."""
     import pyarrow as pa
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from isotherm.read.report import ReadReport
     from isotherm.read.table import Batch
 
-Number = TypeVar("Number", np.int32, np.float64)
+Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 
 class EdgeList:
