@@ -38,6 +38,7 @@ ORDER = [
     "classifier",
     "listing",
     "write",
+    "distributed",
     "block_model",
     "experiments",
     "job",

@@ -41,6 +41,14 @@ _edges = typer.Argument(
 )
 _labels = typer.Argument(metavar="LABELS", help=f"Known labels: {label_formats()}.")
 Edges = Annotated[str, _edges]
+SeveralEdges = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="EDGES...",
+        help=f"The graph: {edge_formats()}, plain or packed (gz, zst, bz2, xz); - is standard "
+        "input. Several files only on many machines.",
+    ),
+]
 Labels = Annotated[str, _labels]
 EdgesIfAny = Annotated[str | None, _edges]
 LabelsIfAny = Annotated[str | None, _labels]
@@ -184,7 +192,10 @@ class SolverOptions:
     solver: Annotated[
         Literal["auto", "cg", "direct", "sweeps", "elimination"], _solver(help="How to solve.")
     ] = "auto"
-    engine: Annotated[Literal["auto", "native", "scipy"], _solver(help="What computes.")] = "auto"
+    engine: Annotated[
+        Literal["auto", "native", "scipy", "mpi", "petsc"],
+        _solver(help="What computes; mpi and petsc on many machines."),
+    ] = "auto"
     threads: Annotated[
         int | None,
         _solver(min=1, max=1024, callback=_use_threads, help="By default one per processor."),

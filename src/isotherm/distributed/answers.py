@@ -36,9 +36,7 @@ class OwnAnswers(HeatClassifier):
         from dataclasses import replace
 
         n_own, ranks = session.problem.graph.n_own, session.problem.graph.ranks
-        own = Seeds(
-            seeds.nodes, seeds.codes, session.problem.values, None, np.array(seeds.classes)
-        )
+        own = Seeds(seeds.nodes, seeds.codes, session.problem.values, None, np.array(seeds.classes))
         self._nodes, self._decision = NodeIndex(texts), self.decision
         self.seeds_, self.classes_ = own, own.classes
         proof: Certificate = replace(

@@ -70,9 +70,7 @@ class Checkpoints:
 
     # --- writing ----------------------------------------------------------------------------------
 
-    def keep(
-        self, found: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
-    ) -> None:
+    def keep(self, found: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]) -> None:
         """Save what was found if it is time for it; the first rank's clock tells."""
         due = self._ranks.rank == 0 and time.monotonic() - self._last >= self.every
         if self._ranks.any(due):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -103,7 +104,7 @@ class Entries:
         """
         ranks, names = self.ranks, self.names
         if ranks.total(self.n_rows) == 0:
-            raise GraphError("the files have no edges")
+            ranks.refuse(GraphError("the files have no edges"))
         row, column = self._row.array(), self._column.array()
         weights = None if self._weights is None else self._weights.array()
         for some in _pieces(len(column)):
@@ -112,10 +113,7 @@ class Entries:
         bounds = balanced_bounds(ranks, np.bincount(row, minlength=n_names))
         numbers = names.first + np.arange(n_names)
         cuts = np.searchsorted(owner_of(numbers, bounds), np.arange(ranks.size + 1)).tolist()
-        parts = [
-            names.own().slice(first, last - first)
-            for first, last in zip(cuts[:-1], cuts[1:], strict=True)
-        ]
+        parts = [names.own().slice(first, last - first) for first, last in pairwise(cuts)]
         texts = joined(send_texts(ranks, parts))
         row, column, weights = _moved(ranks, bounds, names.first, row, column, weights)
         self._row, self._column, self._weights = Growing(np.int32), Growing(np.int64), None

@@ -130,14 +130,18 @@ def _classes(
         for found in pc.value_counts(some.labels).to_pylist():
             own[found["values"]] += found["counts"]
     if ranks.any(len(own) > MOST_CLASSES):
-        raise LabelError(
-            f"there are more than {MOST_CLASSES:,} different labels: is it the column of labels?"
+        ranks.refuse(
+            LabelError(
+                f"there are more than {MOST_CLASSES:,} different labels: is it the column of labels?"
+            )
         )
     counted: Counter[str] = Counter()
     for one in ranks.objects(own):
         counted.update(one)
     if not counted:
-        raise LabelError("the files of labels have no label: nothing is known to begin with")
+        ranks.refuse(
+            LabelError("the files of labels have no label: nothing is known to begin with")
+        )
     notes = []
     if not options.keep_placeholders:
         words = {label for label in counted if label.strip().lower() in PLACEHOLDERS}
@@ -148,7 +152,7 @@ def _classes(
             )
         counted = Counter({one: count for one, count in counted.items() if one not in words})
         if not counted:
-            raise LabelError(f"{notes[0]}. No other label is left")
+            ranks.refuse(LabelError(f"{notes[0]}. No other label is left"))
     if MAY_BE_UNKNOWN in counted:
         notes.append(
             f"{MAY_BE_UNKNOWN!r} was treated as a class; where a label is not known leave the "
@@ -186,7 +190,7 @@ def _of_strangers(
         f"{', '.join(map(repr, some))}{', …' if total > len(some) else ''}"
     )
     if strict or total >= n_rows:
-        raise UnknownNode(message)
+        ranks.refuse(UnknownNode(message))
     return [message]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from isotherm.engines.mpi.ranks import Ranks
 
+USUAL = 60  # the greatest weight is within 2 to the power of this, either way
 ROW_COST = 8  # a row costs about as much as so many entries even if it has none
 
 
@@ -44,7 +45,7 @@ def balanced_bounds(ranks: Ranks, n_entries: NDArray[np.int64]) -> NDArray[np.in
     # The cuts that lie among the nodes of this rank.
     own = (wanted > before) & (wanted <= before + int(totals[ranks.rank]))
     cuts = np.zeros(size - 1, dtype=np.int64)
-    cuts[own] = first[ranks.rank] + np.searchsorted(reached, wanted[own], side="left") + 1
+    cuts[own] = first[ranks.rank] + np.searchsorted(reached - costs / 2, wanted[own])
     cuts = ranks.sums(cuts)
     bounds = np.concatenate([[0], np.minimum(cuts, n_nodes), [n_nodes]])
     if n_nodes >= size:  # hubs may fill ranks; none is left without a row
@@ -90,7 +91,24 @@ def share_of(
     ends = column.astype(np.int32 if n_all < 2**31 else np.int64)
     del away, column
     rows = _rows(n_own, n_all, row, ends, weights)
+    if weights is not None:
+        rows = _in_range(ranks, rows)
     return Share(ranks, bounds, rows, Halo(ranks, bounds, ghosts))
+
+
+def _in_range(ranks: Ranks, rows: Rows) -> Rows:
+    """Weights in other units, a power of 2, where they come close to the limits of float64.
+
+    As `isotherm.dirichlet.boundary.in_range` does; no digit may get lost.
+    """
+    weights = np.ones(1) if rows.weights is None else rows.weights
+    greatest = float(ranks.gathered(np.float64(weights.max(initial=0.0))).max())
+    exponent = -int(np.frexp(greatest)[1])
+    scaled = np.ldexp(weights, exponent)
+    lossy = not np.array_equal(np.ldexp(scaled, -exponent), weights)
+    if abs(exponent) < USUAL or ranks.any(lossy):
+        return rows
+    return Rows(rows.start, rows.ends, np.resize(scaled, len(rows.ends)))
 
 
 def _rows(

@@ -36,7 +36,9 @@ def check_folder(folder: Path, *, force: bool) -> None:
     if not any(folder.iterdir()):
         return
     if not force:
-        raise FileError(f"{folder} has files already; it is replaced only with --force (force=True)")
+        raise FileError(
+            f"{folder} has files already; it is replaced only with --force (force=True)"
+        )
     strange = [one.name for one in folder.iterdir() if not _is_result(one)]
     if strange:
         raise FileError(
@@ -66,17 +68,18 @@ def write_parts(
         On all ranks, if a file cannot be written; then nothing is left.
     """
     if format not in FORMATS:
-        raise ParameterError.unknown("format of part files", format, FORMATS)
+        ranks.refuse(ParameterError.unknown("format of part files", format, FORMATS))
     token = ranks.from_first(secrets.token_hex(4))
     hidden = folder.with_name(f".{folder.name}.{token}.part")
     error: BaseException | None = None
     try:
         with written(str(folder)):
             hidden.mkdir(parents=True, exist_ok=True)
-        name = f"part-{ranks.rank:05d}-of-{ranks.size:05d}.{format}"
-        write_predictions(
-            answers, hidden / name, temperatures=temperatures, min_probability=min_probability
-        )
+        if len(answers.temperatures_):  # there may be more ranks than nodes
+            name = f"part-{ranks.rank:05d}-of-{ranks.size:05d}.{format}"
+            write_predictions(
+                answers, hidden / name, temperatures=temperatures, min_probability=min_probability
+            )
     except (IsothermError, OSError) as found:
         error = found
     try:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Those that are there, the fastest first.
 ENGINES: dict[str, Engine] = {"native": NativeEngine()} if core is not None else {}
 ENGINES["scipy"] = ScipyEngine()
+SHARED = ("mpi", "petsc")  # those of many machines, see `isotherm.distributed`
 
 
 def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
@@ -39,4 +40,9 @@ def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
         return ENGINES[engine]
     elif engine == NativeEngine.name:
         return NativeEngine()  # says why it is not there
+    elif engine in SHARED:
+        raise ParameterError(
+            f"engine={engine!r} works on part files that many processes share: use "
+            "isotherm.distributed.classify, or mpiexec -n 8 isotherm classify …"
+        )
     raise ParameterError.unknown("engine", engine, ["auto", *ENGINES])

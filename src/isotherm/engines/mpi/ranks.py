@@ -5,7 +5,7 @@ All of them call the same methods in the same order; MPI does the rest. One rank
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -40,6 +40,10 @@ class Ranks:
     ----------
     rank, size : int
         The number of this one, from 0 on, and how many there are.
+    bytes_sent : int
+        By this one so far.
+    has_agreed : bool
+        Whether what was raised last was raised by all.
     """
 
     def __init__(self, comm: Any = None, *, timeout: float = 600.0) -> None:
@@ -47,6 +51,7 @@ class Ranks:
         self.rank: int = 0 if comm is None else comm.Get_rank()
         self.size: int = 1 if comm is None else comm.Get_size()
         self.bytes_sent = 0
+        self.has_agreed = False
         self._watchdog = Watchdog(f"rank {self.rank} of {self.size}", timeout)
 
     @classmethod
@@ -142,8 +147,8 @@ class Ranks:
         into = np.empty(sum(own), np.uint8)
         with self._watchdog.waiting(what):
             self.comm.Alltoallv(
-                [np.concatenate(sent), (sizes, _before(sizes)), _byte()],
-                [into, (own, _before(own)), _byte()],
+                [np.concatenate(sent), (sizes, _before(sizes))],
+                [into, (own, _before(own))],
             )
         for part, piece in zip(got, np.split(into, np.cumsum(own)[:-1]), strict=True):
             part[:] = piece
@@ -158,8 +163,9 @@ class Ranks:
         asked = [self.comm.Irecv(_bytes(rows), source=rank) for rank, rows in got.items()]
         asked += [self.comm.Isend(_bytes(rows), dest=rank) for rank, rows in sent.items()]
         self.bytes_sent += sum(rows.nbytes for rows in sent.values())
-        with self._watchdog.waiting(what):
-            type(asked[0]).Waitall(asked) if asked else None
+        if asked:
+            with self._watchdog.waiting(what):
+                type(asked[0]).Waitall(asked)
 
     # --- order and ends ---------------------------------------------------------------------------
 
@@ -176,12 +182,17 @@ class Ranks:
         """
         if self.size == 1:
             if error is not None:
-                raise error
+                self.refuse(error)
             return
         if not self.any(error is not None):
             return
         told = [one for one in self.objects(error) if one is not None]
-        raise next((one for one in told if isinstance(one, IsothermError)), told[0])
+        self.refuse(next((one for one in told if isinstance(one, IsothermError)), told[0]))
+
+    def refuse(self, error: BaseException) -> NoReturn:
+        """Raise what all ranks have found, each for itself."""
+        self.has_agreed = True
+        raise error
 
     def abort(self, code: int = 1) -> None:
         """End all ranks at once."""
@@ -212,7 +223,3 @@ def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _before(sizes: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(sizes)[:-1].tolist()]
-
-
-def _byte() -> Any:
-    return mpi().BYTE

@@ -63,17 +63,17 @@ class SharedSession:
         arithmetic_of: ArithmeticOf,
     ) -> None:
         if options.solver not in ("auto", "cg"):
-            raise ParameterError(
-                f"solver={options.solver!r} works on one machine only: several have 'cg'"
+            problem.graph.ranks.refuse(
+                ParameterError(
+                    f"solver={options.solver!r} works on one machine only: several have 'cg'"
+                )
             )
         self.engine, self.problem, self.options = engine, problem, options
         self._arithmetic_of = arithmetic_of
         n_own = problem.graph.n_own
         degrees = problem.graph.degrees[:n_own]
         rooted = root_measures(cast("DirichletProblem", _Rooted(problem)), options.tol)
-        self.gauge = np.where(
-            problem.is_free[:n_own], np.sqrt(degrees) if rooted else degrees, 1.0
-        )
+        self.gauge = np.where(problem.is_free[:n_own], np.sqrt(degrees) if rooted else degrees, 1.0)
         self.arithmetic = arithmetic_of(problem, self.gauge, options.threads)
         self._exits: NDArray[np.float64] | None = None  # of all nodes, once they are found
         self._longest = math.inf
@@ -135,9 +135,7 @@ class SharedSession:
         unreached = problem.is_unreached[: problem.graph.n_own]
         T[unreached] = np.nan
         seconds = time.perf_counter() - began
-        return Solution(
-            T, proof, unreached, steps, "cg", self.engine, seconds, not missed, missed
-        )
+        return Solution(T, proof, unreached, steps, "cg", self.engine, seconds, not missed, missed)
 
     def prepare(self, problem: SharedProblem, options: SolveOptions | None = None) -> SharedSession:
         """Make another problem ready."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from isotherm.graph.rows import Rows
 
 
-@dataclass(frozen=True, eq=False)
 class Share:
     """What one rank knows of a graph.
 
@@ -29,7 +26,7 @@ class Share:
     its arrays of *all* nodes the own ones come first, then the ghosts: nodes of others that own
     rows lead to.
 
-    Attributes
+    Parameters
     ----------
     ranks : Ranks
     bounds : int array of shape (size + 1,)
@@ -37,47 +34,27 @@ class Share:
     rows : Rows
         Of all nodes; those of ghosts are empty.
     halo : Halo
+
+    Attributes
+    ----------
+    n_own, n_all, n_nodes : int
+        Own nodes, these and ghosts, and nodes of the whole graph.
+    first : int
+        The number of the first own node.
+    n_entries, longest : int
+        Entries of the whole matrix, and of its longest row.
+    degrees : array
+        Of all nodes, ghosts included.
     """
 
-    ranks: Ranks
-    bounds: NDArray[np.int64]
-    rows: Rows
-    halo: Halo
-
-    @property
-    def first(self) -> int:
-        """The number of the first own node."""
-        return int(self.bounds[self.ranks.rank])
-
-    @property
-    def n_own(self) -> int:
-        """Own nodes."""
-        return self.halo.n_own
-
-    @property
-    def n_all(self) -> int:
-        """Own nodes and ghosts."""
-        return self.rows.n_nodes
-
-    @property
-    def n_nodes(self) -> int:
-        """Nodes of the graph, on whatever rank."""
-        return int(self.bounds[-1])
-
-    @cached_property
-    def n_entries(self) -> int:
-        """Entries of the whole matrix."""
-        return self.ranks.total(len(self.rows.ends))
-
-    @cached_property
-    def longest(self) -> int:
-        """Entries of the longest row of all."""
-        return int(self.ranks.gathered(np.int64(self.rows.longest)).max())
-
-    @cached_property
-    def degrees(self) -> NDArray[np.float64]:
-        """Of all nodes, ghosts included."""
-        return np.asarray(self.halo.fill(self.rows.sums()))
+    # What takes all ranks to find is found at once: none may wait here for others.
+    def __init__(self, ranks: Ranks, bounds: NDArray[np.int64], rows: Rows, halo: Halo) -> None:
+        self.ranks, self.bounds, self.rows, self.halo = ranks, bounds, rows, halo
+        self.first, self.n_nodes = int(bounds[ranks.rank]), int(bounds[-1])
+        self.n_own, self.n_all = halo.n_own, rows.n_nodes
+        sizes = ranks.gathered(np.array([len(rows.ends), rows.longest], dtype=np.int64))
+        self.n_entries, self.longest = int(sizes[:, 0].sum()), int(sizes[:, 1].max())
+        self.degrees: NDArray[np.float64] = halo.fill(rows.sums())
 
 
 class SharedProblem:
@@ -98,6 +75,18 @@ class SharedProblem:
         Of all nodes; neither at ghosts.
     lowest_seed : int array
         Of all nodes: the least number of a seed in their component, −1 where there is none.
+    free : int array
+        Own nodes that are solved for.
+    is_touching : bool array of shape (s,)
+        Which own seeds are next to a free node.
+    n_seeds, n_free : int
+        On all ranks together.
+    degree_range : tuple of two floats
+        Least and greatest degree of a free node, on whatever rank.
+    bounds : tuple of two arrays of shape (k,)
+        Least and greatest temperature of each column, by the maximum principle.
+    is_heated : bool array of shape (k,)
+        Columns with heat: some seed that is not at 0 touches a free node.
     """
 
     ties = heat = None
@@ -115,20 +104,23 @@ class SharedProblem:
         ranks = share.ranks
         self.n_seeds = ranks.total(len(boundary))
         if self.n_seeds == 0:
-            raise LabelError("no seed: at least one node must have a label")
+            ranks.refuse(LabelError("no seed: at least one node must have a label"))
         self.lowest_seed = lowest_seeds(share, boundary)
         own = np.arange(share.n_all) < share.n_own
         self.is_unreached = own & (self.lowest_seed < 0)
         self.is_free = own & ~self.is_unreached
         self.is_free[boundary] = False
-        self.n_free = ranks.total(np.count_nonzero(self.is_free))  # of all ranks
+        self.free = np.flatnonzero(self.is_free)
+        self.n_free = ranks.total(len(self.free))  # of all ranks
+        self.degree_range = self._degree_range()
+        self.is_touching = self._touching()
+        self._look_at_values()
 
     def with_values(self, values: NDArray[np.float64]) -> SharedProblem:
         """The same nodes held at other temperatures."""
         other = copy(self)
-        for name in ("bounds", "is_heated"):
-            other.__dict__.pop(name, None)
         other.values = values
+        other._look_at_values()
         return other
 
     def without(self, places: NDArray[np.intp]) -> SharedProblem:
@@ -152,38 +144,24 @@ class SharedProblem:
         """Their temperatures."""
         return self.values
 
-    @cached_property
-    def free(self) -> NDArray[np.intp]:
-        """Own nodes that are solved for."""
-        return np.flatnonzero(self.is_free)
-
-    @cached_property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Least and greatest temperature of each column, by the maximum principle."""
-        low = self.values.min(axis=0, initial=np.inf)
-        high = self.values.max(axis=0, initial=-np.inf)
-        both = self.graph.ranks.gathered(np.array([low, -high])).min(axis=0)
-        low, high = both[0], -both[1]
-        if self.leak > 0:
-            low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
-        return low, high
-
-    @cached_property
-    def degree_range(self) -> tuple[float, float]:
-        """Least and greatest degree of a free node, on whatever rank."""
-        degrees = self.graph.degrees[self.free]
-        own = np.array([degrees.min(initial=np.inf), -degrees.max(initial=0.0)])
-        least, most = self.graph.ranks.gathered(own).min(axis=0).tolist()
-        return least, -most
-
     @property
     def capacities(self) -> NDArray[np.float64]:
         """The degrees: there are no ties."""
         return self.graph.degrees
 
-    @cached_property
-    def is_touching(self) -> NDArray[np.bool_]:
-        """Which own seeds are next to a free node."""
+    def _look_at_values(self) -> None:
+        """Bounds of the columns, and which of them have heat; all ranks at once."""
+        low = self.values.min(axis=0, initial=np.inf)
+        high = self.values.max(axis=0, initial=-np.inf)
+        heated = (self.values[self.is_touching] != 0).any(axis=0)
+        found = self.graph.ranks.gathered(np.array([low, -high, ~heated])).min(axis=0)
+        low, high = found[0], -found[1]
+        if self.leak > 0:  # heat is lost to surroundings at temperature 0
+            low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+        self.bounds = low, high
+        self.is_heated: NDArray[np.bool_] = found[2] == 0
+
+    def _touching(self) -> NDArray[np.bool_]:
         free = self.graph.halo.fill(self.is_free.astype(np.uint8)).view(np.bool_)
         entries, counts = self.graph.rows.entries(self.boundary)
         touching = np.zeros(len(counts), dtype=bool)
@@ -191,11 +169,11 @@ class SharedProblem:
         touching[of[free[self.graph.rows.ends[entries]]]] = True
         return touching
 
-    @cached_property
-    def is_heated(self) -> NDArray[np.bool_]:
-        """Columns with heat: some seed that is not at 0 touches a free node."""
-        own = (self.values[self.is_touching] != 0).any(axis=0)
-        return np.asarray(self.graph.ranks.gathered(own).any(axis=0))
+    def _degree_range(self) -> tuple[float, float]:
+        degrees = self.graph.degrees[self.is_free]
+        own = np.array([degrees.min(initial=np.inf), -degrees.max(initial=0.0)])
+        least, most = self.graph.ranks.gathered(own).min(axis=0).tolist()
+        return least, -most
 
     def over_nodes(self, free: float) -> NDArray[np.float64]:
         """A number at all free nodes and ghosts, 0 on the boundary, NaN at unreached nodes."""
