@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotherm import DirichletClassifier, read_graph, read_labels, write_predictions
+from isotherm import BlockModel, DirichletClassifier, read_graph, read_labels, write_predictions
 from isotherm.distributed.ownership import share_of
 from isotherm.engines.mpi.share import SharedProblem
 
@@ -35,6 +35,20 @@ def write_case(folder, source, target, labels, *, weight=None, n_parts=5):
     )
     pq.write_table(known, folder / "labels.parquet", row_group_size=3)
     return Case(str(folder / "parts"), str(folder / "labels.parquet"), folder)
+
+
+def a_case(folder, *, seed=0, weighted=False, n_seeds=25, n_parts=5):
+    """A block model with some nodes that no heat reaches."""
+    rng = np.random.default_rng(seed)
+    graph, truth = BlockModel([50, 60, 70], 0.2, 0.04).sample(rng)
+    matrix = graph.adjacency.tocoo()
+    upper = matrix.row <= matrix.col
+    source, target = matrix.row[upper], matrix.col[upper]
+    source, target = np.append(source, [900, 901]), np.append(target, [901, 902])
+    weight = rng.uniform(0.5, 2.0, len(source)) if weighted else None
+    seeds = rng.choice(graph.n_nodes, n_seeds, replace=False)
+    labels = {int(i): f"block {truth[i]}" for i in seeds}
+    return write_case(folder, source, target, labels, weight=weight, n_parts=n_parts)
 
 
 def by_node(path):

@@ -1,34 +1,27 @@
 """A run of `isotherm.distributed.classify` as mpiexec starts it; for the tests beside it.
 
-python shared_run.py '{"edges": …, "labels": …, "output": …, "model": {…}, …}'
+python shared_run.py '{"edges": …, "labels": …, "output": …, "pids": folder, "pause": seconds, …}'
 """
 
 import json
+import os
 import sys
-import warnings
+import time
+from pathlib import Path
 
-from isotherm.distributed import DistributedModel, Ranks, classify
-from isotherm.errors import IsothermError
+from isotherm.distributed import Ranks, classify
 
 
-def main() -> int:
+def main():
     asked = json.loads(sys.argv[1])
-    model = DistributedModel(**asked.pop("model", {}))
-    alone = asked.pop("alone", False)
-    ranks = Ranks() if alone else Ranks.world(timeout=asked.pop("timeout", 60.0))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            found = classify(model=model, ranks=ranks, **asked)
-        except IsothermError as error:
-            if ranks.rank == 0:
-                print(json.dumps({"error": type(error).__name__, "message": str(error)}))
-            return 0
+    ranks = Ranks.world(timeout=asked.pop("timeout", 60.0))
+    pids, pause = asked.pop("pids", None), asked.pop("pause", 0.0)
+    if pids is not None:
+        Path(pids, str(ranks.rank)).write_text(str(os.getpid()))
+    found = classify(ranks=ranks, progress=lambda *_: time.sleep(pause), **asked)
     if ranks.rank == 0:
-        told = [str(one.message) for one in caught]
-        print(json.dumps({"outcome": vars(found), "warnings": told}))
-    return 0
+        sys.stdout.write(json.dumps(vars(found)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

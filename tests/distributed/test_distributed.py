@@ -5,7 +5,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotherm import BlockModel
 from isotherm.distributed import DistributedModel, classify
 from isotherm.distributed import checkpoint as checkpoints
 from isotherm.distributed.ownership import ROW_COST, balanced_bounds
@@ -18,22 +17,8 @@ from isotherm.errors import (
     ParameterError,
     UnknownNode,
 )
-from shared_graphs import Case, assert_same, by_node, of_one_machine, write_case
+from shared_graphs import Case, a_case, assert_same, by_node, of_one_machine, write_case
 from thread_ranks import on_ranks
-
-
-def a_case(folder, *, seed=0, weighted=False, n_seeds=25, n_parts=5):
-    """A block model with some nodes that no heat reaches."""
-    rng = np.random.default_rng(seed)
-    graph, truth = BlockModel([50, 60, 70], 0.2, 0.04).sample(rng)
-    matrix = graph.adjacency.tocoo()
-    upper = matrix.row <= matrix.col
-    source, target = matrix.row[upper], matrix.col[upper]
-    source, target = np.append(source, [900, 901]), np.append(target, [901, 902])
-    weight = rng.uniform(0.5, 2.0, len(source)) if weighted else None
-    seeds = rng.choice(graph.n_nodes, n_seeds, replace=False)
-    labels = {int(i): f"block {truth[i]}" for i in seeds}
-    return write_case(folder, source, target, labels, weight=weight, n_parts=n_parts)
 
 
 def run(case, size=2, **how):
@@ -205,7 +190,7 @@ def test_results_are_not_replaced_unless_asked_for(tmp_path):
 def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     case = a_case(tmp_path)
 
-    def fail(model, path, **_):
+    def fail(_, path, **__):
         if "00001" in path.name:
             raise OSError(28, "No space left on device")
 
