@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -48,6 +48,10 @@ class MachineOptions:
     checkpoint_every: Annotated[
         float, _machines(min=0.0, metavar="SECONDS", help="Time between two checkpoints.")
     ] = 300.0
+    preconditioner: Annotated[
+        Literal["diagonal", "gamg"],
+        _machines(help="gamg, with --engine petsc: multigrid, for grids and roads."),
+    ] = "diagonal"
     timeout: Annotated[
         float,
         _machines(min=1.0, metavar="SECONDS", help="Wait for others no longer than this."),
@@ -162,6 +166,7 @@ def _classify(
         unreached=job.model["unreached"],
         engine="mpi" if job.model["engine"] == "auto" else job.model["engine"],
         threads=job.model["threads"],
+        preconditioner=machines.preconditioner,
     )
     first = ranks.rank == 0
     with messages.stages() if first else nullcontext() as stages, _solving(stages) as progress:

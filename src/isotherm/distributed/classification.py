@@ -186,7 +186,7 @@ def _solve(
 ) -> tuple[SharedSession, Solution, bool]:
     ranks = problem.graph.ranks
     threads = threads_of(ranks, model.threads)
-    session = engine_of(model.engine).prepare(problem, SolveOptions(model.tol, threads=threads))
+    session = engine_of(model).prepare(problem, SolveOptions(model.tol, threads=threads))
     start = None if store is None else store.latest()
     keep = None if store is None else store.keep
     solution = session.solve(start=start, progress=progress, keep=keep)

@@ -26,6 +26,8 @@ class DistributedModel:
     decision, leak, tol, unreached, threads
         See there. Decision and leak are not chosen here: ``"auto"`` works on one machine only.
     engine : {"mpi", "petsc"}
+    preconditioner : {"diagonal", "gamg"}
+        The second with engine ``"petsc"``; see `isotherm.engines.petsc.PetscEngine`.
     """
 
     decision: str = "centered"
@@ -34,6 +36,7 @@ class DistributedModel:
     unreached: str = "abstain"
     engine: str = "mpi"
     threads: int | None = None
+    preconditioner: str = "diagonal"
 
     def __post_init__(self) -> None:
         if self.decision not in DECISIONS:
@@ -42,6 +45,8 @@ class DistributedModel:
             raise ParameterError("leak='auto' works on one machine only: give a number")
         if self.engine not in ENGINES:
             raise ParameterError.unknown("engine on several machines", self.engine, ENGINES)
+        if self.preconditioner != "diagonal" and self.engine != "petsc":
+            raise ParameterError(f"preconditioner={self.preconditioner!r} needs engine='petsc'")
         if self.unreached not in UNREACHED:
             raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
 
@@ -57,12 +62,12 @@ def threads_of(ranks: Ranks, threads: int | None) -> int | None:
     return max(1, usable // beside)
 
 
-def engine_of(name: str) -> Any:
-    """The engine of that name, loaded when it is needed."""
-    if name == "petsc":
+def engine_of(model: DistributedModel) -> Any:
+    """The engine that a model asks for, loaded when it is needed."""
+    if model.engine == "petsc":
         from isotherm.engines.petsc import PetscEngine
 
-        return PetscEngine()
+        return PetscEngine(model.preconditioner)
     from isotherm.engines.mpi import MpiEngine
 
     return MpiEngine()

@@ -41,7 +41,7 @@ class Arithmetic(Protocol):
     dtype: type[np.floating]
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
-        """V = M P at own free nodes, 0 at others; returns Σ P · V."""
+        """V = M P at own free nodes, 0 at others; returns Σ P · V. It sees to the ghosts of P."""
         ...
 
     def descend(
@@ -75,7 +75,7 @@ class ReferenceArithmetic:
 
     def __init__(self, problem: SharedProblem, gauge: NDArray[np.float64]) -> None:
         share, n = problem.graph, problem.graph.n_own
-        self.n_own = n
+        self.n_own, self.halo = n, share.halo
         self.free = problem.is_free[:n]
         degrees = share.degrees[:n]
         self.loss = problem.leak * degrees
@@ -84,6 +84,7 @@ class ReferenceArithmetic:
         self.rows = share.rows.matrix()[:n]
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
+        self.halo.fill(P)
         own = P[: self.n_own]
         V[:] = self.diagonal[:, np.newaxis] * own - self.rows @ P
         V[~self.free] = 0.0
@@ -132,7 +133,7 @@ class NativeArithmetic:
     ) -> None:
         share, n = problem.graph, problem.graph.n_own
         self.threads = n_threads(threads)
-        self.gauge = gauge
+        self.gauge, self.halo = gauge, share.halo
         degrees = share.degrees[:n]
         self.loss = np.ascontiguousarray(problem.leak * degrees)
         free = problem.is_free[:n]
@@ -150,7 +151,7 @@ class NativeArithmetic:
         )
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
-        return np.array(self._share.multiply(P, V))
+        return np.array(self._share.multiply(self.halo.fill(P), V))
 
     def descend(
         self,

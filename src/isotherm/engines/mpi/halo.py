@@ -25,7 +25,7 @@ class Halo:
     """
 
     def __init__(self, ranks: Ranks, bounds: NDArray[np.int64], ghosts: NDArray[np.int64]) -> None:
-        self.ranks = ranks
+        self.ranks, self.ghosts = ranks, ghosts
         self.n_own = int(bounds[ranks.rank + 1] - bounds[ranks.rank])
         cuts = np.searchsorted(ghosts, bounds)
         self._cuts = self.n_own + cuts  # the ghosts of rank r, among all nodes

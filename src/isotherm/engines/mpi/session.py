@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     Keep = Callable[[Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]], None]
 
 MOST_STEPS = 10_000
+DRIFT = 1.1  # of the recurrence from the truth, in float32
 TIGHTER = 0.25  # of the goal, if a proof shows that it was too loose
 
 
@@ -209,6 +210,7 @@ class _Solve:
             if bound <= self.tol or descent.steps >= MOST_STEPS or not bound < previous / 2:
                 break
             looser, previous = looser * TIGHTER, bound
+            descent.refresh()
         self.T[:, columns] = X[: len(self.T), : descent.columns]
         self.steps = before + descent.steps
         self.found.append(found)
@@ -217,7 +219,7 @@ class _Solve:
         """Steps until the exit times are good enough to prove something, temperatures along."""
         session, ranks = self.session, self.problem.graph.ranks
         descent.run(goals, MOST_STEPS, each_step, leader=descent.columns)
-        lack = float(descent.levels[-1])
+        lack = float(descent.levels[-1]) * DRIFT
         h = np.zeros(self.problem.graph.n_all)
         h[: len(self.h)] = descent.exits()
         h[~self.problem.is_free] = 0.0
