@@ -36,6 +36,7 @@ CLAIMS = [
     "suggestions_save_labels",
     "a_single_class_ranks",
     "expected_accuracy_holds",
+    "ranks_share_the_work",
 ]
 
 
