@@ -9,16 +9,17 @@ import sys
 import time
 from pathlib import Path
 
-from isotherm.distributed import Ranks, classify
+from isotherm.distributed import DistributedModel, Ranks, classify
 
 
 def main():
     asked = json.loads(sys.argv[1])
     ranks = Ranks.world(timeout=asked.pop("timeout", 60.0))
+    model = DistributedModel(**asked.pop("model", {}))
     pids, pause = asked.pop("pids", None), asked.pop("pause", 0.0)
     if pids is not None:
         Path(pids, str(ranks.rank)).write_text(str(os.getpid()))
-    found = classify(ranks=ranks, progress=lambda *_: time.sleep(pause), **asked)
+    found = classify(ranks=ranks, model=model, progress=lambda *_: time.sleep(pause), **asked)
     if ranks.rank == 0:
         sys.stdout.write(json.dumps(vars(found)))
 
