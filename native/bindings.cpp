@@ -536,9 +536,9 @@ void bind_share(nb::module_& m) {
                         "one row per own node");
                 std::vector<double> dots(width), levels(width);
                 unlocked([&] {
-                    weigh_share(self.share, static_cast<int>(width), X.data(), loss.data(),
-                                source.data(), heated, R.data(), dots.data(), levels.data(),
-                                self.threads);
+                    weigh_share(self.share, static_cast<int>(width),
+                                {loss.data(), source.data(), heated}, X.data(), R.data(),
+                                dots.data(), levels.data(), self.threads);
                 });
                 return nb::make_tuple(dots, levels);
             },

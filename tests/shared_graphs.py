@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from isotherm import BlockModel, DirichletClassifier, read_graph, read_labels, write_predictions
 from isotherm.distributed.ownership import share_of
 from isotherm.engines.mpi.share import SharedProblem
+from isotherm.read.edges import Growing
 
 
 class Case(NamedTuple):
@@ -90,8 +91,15 @@ def share_out(graph, ranks, bounds=None):
     first, last = bounds[ranks.rank], bounds[ranks.rank + 1]
     row = np.repeat(np.arange(last - first, dtype=np.int32), np.diff(rows.start[first : last + 1]))
     entries = slice(rows.start[first], rows.start[last])
-    weights = None if rows.weights is None else rows.weights[entries].copy()
-    return share_of(ranks, bounds, row, rows.ends[entries].astype(np.int64), weights)
+    weights = None if rows.weights is None else growing(rows.weights[entries])
+    column = growing(rows.ends[entries].astype(np.int64))
+    return share_of(ranks, bounds, growing(row), column, weights)
+
+
+def growing(values):
+    found = Growing(values.dtype)
+    found.extend(values)
+    return found
 
 
 def shared_problem(graph, ranks, boundary, values, leak=0.0, bounds=None):

@@ -62,7 +62,6 @@ class MachineSizes:
         return found.lines()
 
 
-
 @command
 def estimate(
     edges: o.EdgesIfAny = None,

@@ -105,19 +105,44 @@ class Entries:
         ranks, names = self.ranks, self.names
         if ranks.total(self.n_rows) == 0:
             ranks.refuse(GraphError("the files have no edges"))
-        row, column = self._row.array(), self._column.array()
-        weights = None if self._weights is None else self._weights.array()
+        column = self._column.array()
         for some in _pieces(len(column)):
             column[some] = names.numbers(column[some])
+        del column
         n_names = len(names.own())
-        bounds = balanced_bounds(ranks, np.bincount(row, minlength=n_names))
+        bounds = balanced_bounds(ranks, np.bincount(self._row.array(), minlength=n_names))
         numbers = names.first + np.arange(n_names)
         cuts = np.searchsorted(owner_of(numbers, bounds), np.arange(ranks.size + 1)).tolist()
         parts = [names.own().slice(first, last - first) for first, last in pairwise(cuts)]
         texts = joined(send_texts(ranks, parts))
-        row, column, weights = _moved(ranks, bounds, names.first, row, column, weights)
+        self._move(bounds)
+        row, column, weights = self._row, self._column, self._weights
         self._row, self._column, self._weights = Growing(np.int32), Growing(np.int64), None
         return SharedGraph(share_of(ranks, bounds, row, column, weights), names, texts)
+
+    def _move(self, bounds: NDArray[np.int64]) -> None:
+        """Send entries to the owners of their rows; most of them are there already."""
+        ranks, first = self.ranks, self.names.first
+        row = self._row.array()
+        low, high = bounds[ranks.rank] - first, bounds[ranks.rank + 1] - first
+        stays = (row >= low) & (row < high)
+        goes = np.flatnonzero(~stays)
+        numbers = row[goes] + np.int64(first)
+        owner = owner_of(numbers, bounds)
+        order = np.argsort(owner, kind="stable")
+        cuts = np.searchsorted(owner[order], np.arange(1, ranks.size))
+        places = (numbers - bounds[owner])[order].astype(np.int32)
+        for some in _pieces(len(row)):
+            row[some] -= low
+        del row, numbers, owner
+        goes = goes[order]
+        sent = [(self._row, places), (self._column, self._column.array()[goes])]
+        if self._weights is not None:
+            sent.append((self._weights, self._weights.array()[goes]))
+        for kept, rows in sent:
+            kept.keep(stays)
+            for part in ranks.exchange(np.split(rows, cuts), "rows"):
+                kept.extend(part)
 
 
 def in_step(ranks: Ranks, own: Iterator[Any], nothing: Any) -> Iterator[Any]:
@@ -164,38 +189,6 @@ def _nothing(weighted: bool) -> Batch:
 
     none = pa.array([], pa.large_string())
     return Batch(none, none, np.empty(0) if weighted else None)
-
-
-def _moved(
-    ranks: Ranks,
-    bounds: NDArray[np.int64],
-    first: int,
-    row: NDArray[np.int32],
-    column: NDArray[np.int64],
-    weights: NDArray[np.float64] | None,
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64] | None]:
-    """Entries at the owners of their rows; most of them are there already."""
-    owner = owner_of(row + np.int64(first), bounds)
-    stays = owner == ranks.rank
-    goes = np.flatnonzero(~stays)
-    order = goes[np.argsort(owner[goes], kind="stable")]
-    cuts = np.searchsorted(owner[order], np.arange(1, ranks.size))
-    del owner, goes
-    shift = first - int(bounds[ranks.rank])
-
-    def moved(values: NDArray[Any], sent: NDArray[Any]) -> NDArray[Any]:
-        got = ranks.exchange(np.split(sent, cuts), "rows")
-        return np.concatenate([values[stays], *got])
-
-    numbers = row[order] + np.int64(first)
-    own = row + np.int32(shift)
-    starts = np.split(numbers, cuts)
-    sent = np.concatenate(
-        [part - bounds[rank] for rank, part in enumerate(starts)]
-    ).astype(np.int32)  # fmt: skip
-    rows = moved(own, sent)
-    columns = moved(column, column[order])
-    return rows, columns, None if weights is None else moved(weights, weights[order])
 
 
 def _pieces(count: int, at_once: int = 1 << 22) -> Iterator[slice]:

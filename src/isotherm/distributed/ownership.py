@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.mpi.ranks import Ranks
+    from isotherm.read.edges import Growing
 
 USUAL = 60  # the greatest weight is within 2 to the power of this, either way
+PIECE = 1 << 21  # entries looked at at once
 ROW_COST = 8  # a row costs about as much as so many entries even if it has none
 
 
@@ -63,9 +65,9 @@ def owner_of(nodes: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[np.
 def share_of(
     ranks: Ranks,
     bounds: NDArray[np.int64],
-    row: NDArray[np.int32],
-    column: NDArray[np.int64],
-    weights: NDArray[np.float64] | None,
+    row: Growing[np.int32],
+    column: Growing[np.int64],
+    weights: Growing[np.float64] | None,
 ) -> Share:
     """The share of a rank from the entries of its rows.
 
@@ -74,23 +76,30 @@ def share_of(
     ranks : Ranks
     bounds : int array of shape (size + 1,)
         See `Share`.
-    row : int array
+    row : Growing of int32
         The place of each entry's row among own rows.
-    column : int array
-        The number of the node that it leads to; it is changed.
-    weights : array or None
+    column : Growing of int64
+        The number of the node that it leads to. There is no need for it afterwards: it is emptied.
+    weights : Growing of float64, or None
         Entries of the same row and column add up; without weights they are one.
     """
     first, last = bounds[ranks.rank], bounds[ranks.rank + 1]
-    n_own = int(last - first)
-    away = (column < first) | (column >= last)
-    ghosts = np.unique(column[away])
+    n_own, numbers = int(last - first), column.array()
+    pieces = [slice(k, k + PIECE) for k in range(0, len(numbers), PIECE)]
+    ghosts = np.empty(0, dtype=np.int64)
+    for some in pieces:  # some at a time: a copy of all would be the most that is ever needed
+        away = numbers[some][(numbers[some] < first) | (numbers[some] >= last)]
+        ghosts = np.union1d(ghosts, away)
     n_all = n_own + len(ghosts)
-    column[~away] -= first
-    column[away] = n_own + np.searchsorted(ghosts, column[away])
-    ends = column.astype(np.int32 if n_all < 2**31 else np.int64)
-    del away, column
-    rows = _rows(n_own, n_all, row, ends, weights)
+    ends = np.empty(len(numbers), np.int32 if n_all < 2**31 else np.int64)
+    for some in pieces:
+        own = (numbers[some] >= first) & (numbers[some] < last)
+        place = n_own + np.searchsorted(ghosts, numbers[some])
+        ends[some] = np.where(own, numbers[some] - first, place)
+    del numbers
+    column.empty()
+    given = None if weights is None else weights.array()
+    rows = _rows(n_own, n_all, row.array(), ends, given)
     if weights is not None:
         rows = _in_range(ranks, rows)
     return Share(ranks, bounds, rows, Halo(ranks, bounds, ghosts))

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from isotherm.engines.mpi.ranks import Ranks
 
+BUFFER = 1 << 25  # bytes of rows on their way
+LEAST = 256  # rows sent at once
+
 
 class Halo:
     """Who sends which rows to whom.
@@ -36,7 +39,6 @@ class Halo:
             for rank, nodes in enumerate(asked)
             if len(nodes) and rank != ranks.rank
         }
-        self._room: dict[tuple[Any, ...], dict[int, NDArray[Any]]] = {}
 
     @property
     def n_sent(self) -> int:
@@ -44,26 +46,29 @@ class Halo:
         return sum(map(len, self._sent.values()))
 
     def fill(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Put the rows of ghosts, behind the own ones, to what their owners have; in place."""
+        """Put the rows of ghosts, behind the own ones, to what their owners have; in place.
+
+        So many rows at a time that what is on its way takes little room. Both sides of a pair
+        know how many times that is.
+        """
         if self.ranks.size == 1:
             return rows
-        key = (rows.dtype, *rows.shape[1:])
-        if key not in self._room:
-            self._room[key] = {
-                rank: np.empty((len(nodes), *rows.shape[1:]), rows.dtype)
-                for rank, nodes in self._sent.items()
-            }
-        sent = self._room[key]
-        for rank, nodes in self._sent.items():
-            np.take(rows, nodes, axis=0, out=sent[rank], mode="clip")
         got = {
             rank: rows[self._cuts[rank] : self._cuts[rank + 1]]
             for rank in range(self.ranks.size)
             if self._cuts[rank] < self._cuts[rank + 1]
         }
-        self.ranks.swap(sent, got)
+        row = max(rows[:1].nbytes, 1)
+        at_once = max(BUFFER // row // max(self.ranks.size - 1, 1), LEAST)
+        most = max(map(len, [*got.values(), *self._sent.values()]), default=0)
+        for first in range(0, most, at_once):
+            some = slice(first, first + at_once)
+            self.ranks.swap(
+                {
+                    rank: np.take(rows, nodes[some], axis=0)
+                    for rank, nodes in self._sent.items()
+                    if first < len(nodes)
+                },
+                {rank: into[some] for rank, into in got.items() if first < len(into)},
+            )
         return rows
-
-    def rest(self) -> None:
-        """Give back the room for what is sent."""
-        self._room.clear()

@@ -144,7 +144,7 @@ class SharedSession:
 
     def close(self) -> None:
         """Give back what is held."""
-        self.problem.graph.halo.rest()
+        self._exits = None
 
     def __enter__(self) -> Self:
         return self
