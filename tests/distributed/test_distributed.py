@@ -286,9 +286,9 @@ def test_a_full_disk_while_checkpointing_loses_nothing(tmp_path, monkeypatch):
         write(self, path, *rest)
 
     monkeypatch.setattr(checkpoints.Checkpoints, "_write", fails_later)
-    with pytest.warns(IsothermWarning, match="No space left on device; the last one is kept"):
-        with pytest.raises(Killed):
-            run(case, 2, checkpoint=folder, every=0.0, progress=killed_after(6))
+    told = pytest.warns(IsothermWarning, match="No space left on device; the last one is kept")
+    with told, pytest.raises(Killed):
+        run(case, 2, checkpoint=folder, every=0.0, progress=killed_after(6))
     kept = [path.name for path in folder.iterdir()]
     assert len(kept) == 1
     assert json.loads((folder / kept[0] / "manifest.json").read_text())["parts"] == 2

@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from shared_graphs import a_case, assert_same, by_node, of_one_machine
 
 MPIEXEC = shutil.which(
@@ -118,10 +120,8 @@ def test_a_rank_that_is_stuck_ends_in_a_message_not_in_silence(tmp_path):
         _, err = process.communicate(timeout=60)
     finally:
         for pid in pids:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
     assert process.returncode != 0
     assert "rank 0 of 2 has waited 2 s for" in err
     assert "--checkpoint" in err

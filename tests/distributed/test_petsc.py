@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_graphs import a_case, assert_same, by_node, of_one_machine, shared_problem
 
 from isotherm import Graph
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines.mpi.ranks import Ranks
 from isotherm.errors import MissingLibrary, ParameterError
 from isotherm.solvers import SolveOptions
+from shared_graphs import a_case, assert_same, by_node, of_one_machine, shared_problem
 
 pytestmark = pytest.mark.petsc
 HAS_PETSC = find_spec("petsc4py") is not None

@@ -22,7 +22,7 @@ def a_graph(seed=0, *, weighted=False):
     return Graph.from_edges(i, j, weights, nodes=range(100))  # ten nodes at least are alone
 
 
-def seeds_of(graph, seed=0, classes=3):
+def some_seeds(seed=0, classes=3):
     rng = np.random.default_rng(seed)
     boundary = np.sort(rng.choice(60, 12, replace=False))
     return boundary, np.eye(classes)[rng.integers(0, classes, 12)]
@@ -48,7 +48,7 @@ def solve_on(ranks, graph, boundary, values, *, tol=1e-8, leak=0.0, engine=None)
 @pytest.mark.parametrize(("weighted", "leak"), [(False, 0.0), (True, 0.0), (True, 0.1)])
 def test_every_temperature_is_within_its_proven_bound(size, weighted, leak):
     graph = a_graph(weighted=weighted)
-    boundary, values = seeds_of(graph)
+    boundary, values = some_seeds()
     found = on_ranks(size, lambda ranks: solve_on(ranks, graph, boundary, values, leak=leak))
     T, bounds = (np.concatenate([one[k] for one in found]) for k in (0, 1))
     expected = exact(DirichletProblem(graph, boundary, values, leak=leak))
@@ -73,7 +73,7 @@ def test_more_columns_than_fit_into_one_block():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_native_arithmetic_is_that_of_the_reference(width, weighted):
     graph = a_graph(weighted=weighted)
-    boundary, values = seeds_of(graph)
+    boundary, values = some_seeds()
 
     def compare(ranks):
         problem = shared_problem(graph, ranks, boundary, values, 0.1)
@@ -102,7 +102,7 @@ def test_native_arithmetic_is_that_of_the_reference(width, weighted):
 @pytest.mark.skipif(core is None, reason="the core was not built")
 def test_reference_arithmetic_proves_as_the_core_does():
     graph = a_graph(weighted=True)
-    boundary, values = seeds_of(graph)
+    boundary, values = some_seeds()
 
     class Reference:
         def prepare(self, problem, options):
@@ -182,7 +182,7 @@ def test_without_a_seed_there_is_no_problem():
 
 def test_solvers_of_one_machine_are_refused():
     graph = a_graph()
-    boundary, values = seeds_of(graph)
+    boundary, values = some_seeds()
 
     def prepare(ranks):
         problem = shared_problem(graph, ranks, boundary, values)

@@ -79,14 +79,16 @@ class Cost:
 
     def lines(self) -> list[str]:
         """The same for a person."""
+        size = f"{self.nodes:,} nodes, {self.edges:,} edges, {self.classes} classes"
+        network = f"at {size_text(int(self.bandwidth))} a second"
+        took = (self.reading, self.computing, self.sending)
+        reading, computing, sending = (f"{seconds:,.0f}" for seconds in took)
+        times = f"reading {reading}, computing {computing}, sending {sending}"
         found = [
-            f"{self.nodes:,} nodes, {self.edges:,} edges, {self.classes} classes on "
-            f"{self.ranks:,} ranks",
+            f"{size} on {self.ranks:,} ranks",
             f"memory of a rank: {size_text(int(self.memory))}, with {self.ghosts:,.0f} ghosts",
-            f"a rank sends {size_text(int(self.sent))} a step, at "
-            f"{size_text(int(self.bandwidth))} a second",
-            f"about {self.steps} steps; seconds: reading {self.reading:,.0f}, computing "
-            f"{self.computing:,.0f}, sending {self.sending:,.0f}",
+            f"a rank sends {size_text(int(self.sent))} a step, {network}",
+            f"about {self.steps} steps; seconds: {times}",
         ]
         if self.limit is not None and self.fits:
             found.append(f"fits into {size_text(int(self.limit))} a rank")

@@ -105,10 +105,10 @@ class Entries:
         ranks, names = self.ranks, self.names
         if ranks.total(self.n_rows) == 0:
             ranks.refuse(GraphError("the files have no edges"))
-        column = self._column.array()
-        for some in _pieces(len(column)):
-            column[some] = names.numbers(column[some])
-        del column
+        keys = self._column.array()
+        for some in _pieces(len(keys)):
+            keys[some] = names.numbers(keys[some])
+        del keys
         n_names = len(names.own())
         bounds = balanced_bounds(ranks, np.bincount(self._row.array(), minlength=n_names))
         numbers = names.first + np.arange(n_names)
@@ -136,7 +136,10 @@ class Entries:
             row[some] -= low
         del row, numbers, owner
         goes = goes[order]
-        sent = [(self._row, places), (self._column, self._column.array()[goes])]
+        sent: list[tuple[Growing[Any], NDArray[Any]]] = [
+            (self._row, places),
+            (self._column, self._column.array()[goes]),
+        ]
         if self._weights is not None:
             sent.append((self._weights, self._weights.array()[goes]))
         for kept, rows in sent:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import FileError
-from isotherm.read.opening import open_source
-from isotherm.read.options import TextOptions
 from isotherm.read.parts import find_parts
 from isotherm.read.source import open_file, reading
 
@@ -20,6 +17,7 @@ if TYPE_CHECKING:
     from isotherm.engines.mpi.ranks import Ranks
     from isotherm.errors import IsothermError
     from isotherm.read.columns import Choice
+    from isotherm.read.options import TextOptions
     from isotherm.read.report import ReadReport
     from isotherm.read.table import Batch, Table
 
@@ -54,7 +52,7 @@ class Layout:
     options: TextOptions
 
 
-def find_files(names: Sequence[str | os.PathLike[str]]) -> list[str]:
+def find_files(names: Sequence[str]) -> list[str]:
     """The files of some names, folders and patterns; without empty ones.
 
     Raises
@@ -63,7 +61,7 @@ def find_files(names: Sequence[str | os.PathLike[str]]) -> list[str]:
         If there are none.
     """
     found: list[str] = []
-    for name in map(os.fspath, names):
+    for name in names:
         with reading(name):
             parts = find_parts(name)
             if parts is not None:
@@ -71,7 +69,7 @@ def find_files(names: Sequence[str | os.PathLike[str]]) -> list[str]:
             elif Path(name).stat().st_size:
                 found.append(name)
     if not found:
-        raise FileError(f"there is nothing to read in {', '.join(map(os.fspath, names))}")
+        raise FileError(f"there is nothing to read in {', '.join(names)}")
     return found
 
 
@@ -156,7 +154,3 @@ def _opened(path: str, options: TextOptions, wanted: Sequence[str]) -> Iterator[
                 "Parquet and CSV"
             )
         yield source.format.open_table(source, options, list(wanted))
-
-
-__all__ = ["Layout", "Unit", "agree_on_layout", "batches_of", "find_files", "open_source",
-           "units_of"]  # fmt: skip

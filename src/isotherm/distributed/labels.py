@@ -132,7 +132,7 @@ def _classes(
     if ranks.any(len(own) > MOST_CLASSES):
         ranks.refuse(
             LabelError(
-                f"there are more than {MOST_CLASSES:,} different labels: is it the column of labels?"
+                f"there are more than {MOST_CLASSES:,} labels: is that the column of labels?"
             )
         )
     counted: Counter[str] = Counter()
@@ -202,11 +202,11 @@ def _one_each(
     twice = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
     error = None
     if len(twice):
-        node, one = pairs[twice[0]]
+        (node, one), (_, other) = pairs[twice[0]], pairs[twice[0] + 1]
         name = graph.texts[int(node) - graph.share.first].as_py()
         error = LabelError(
-            f"node {name!r} has two labels, {classes[one]!r} and {classes[pairs[twice[0] + 1, 1]]!r}"
-            "; correct one of them"
+            f"node {name!r} has two labels, {classes[one]!r} and {classes[other]!r}; correct one "
+            "of them"
         )
     ranks.agree(error)
     return (pairs[:, 0] - graph.share.first).astype(np.intp), pairs[:, 1].astype(np.intp)

@@ -209,7 +209,10 @@ def _free_anew(
     error = float(ranks.sums(E.sum())) - total_error
     own = problem.boundary[some[here]]
     rows = np.broadcast_to(change, (len(here), problem.n_columns))
-    freed.put(here, Freed(found.temperatures[own], E[own], rows, np.full(len(here), error)))
+    freed.put(
+        here,
+        Freed(found.temperatures[own].astype(np.float64), E[own], rows, np.full(len(here), error)),
+    )
 
 
 def _heated_without(problem: SharedProblem, some: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -262,7 +265,7 @@ def everywhere(ranks: Ranks, rows: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate(ranks.exchange([rows] * ranks.size, "what was found"))
 
 
-def _with_ghosts(problem: SharedProblem, T: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_ghosts(problem: SharedProblem, T: NDArray[np.floating]) -> NDArray[np.float64]:
     whole = np.empty((problem.graph.n_all, T.shape[1]))
     whole[: len(T)] = T
     return problem.graph.halo.fill(whole)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import shutil
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, IsothermError, ParameterError
@@ -13,6 +12,8 @@ from isotherm.files import written
 from isotherm.write import write_predictions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from isotherm.distributed.answers import OwnAnswers
     from isotherm.engines.mpi.ranks import Ranks
 

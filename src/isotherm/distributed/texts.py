@@ -46,7 +46,7 @@ def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     found = found * np.uint64(0xBF58476D1CE4E5B9)
     found ^= found >> np.uint64(27)
     found *= np.uint64(0x94D049BB133111EB)
-    return found ^ (found >> np.uint64(31))
+    return np.asarray(found ^ (found >> np.uint64(31)))
 
 
 def send_texts(ranks: Ranks, parts: Sequence[pa.Array]) -> list[pa.Array]:
@@ -60,8 +60,8 @@ def send_texts(ranks: Ranks, parts: Sequence[pa.Array]) -> list[pa.Array]:
         lengths.append(np.diff(start).astype(np.int32))
         contents.append(data[start[0] : start[-1]])
     got = ranks.exchange(lengths, "names")
-    data = ranks.exchange(contents, "names")
-    return [_column(own, content) for own, content in zip(got, data, strict=True)]
+    texts = ranks.exchange(contents, "names")
+    return [_column(own, content) for own, content in zip(got, texts, strict=True)]
 
 
 def _column(lengths: NDArray[np.int32], data: NDArray[np.uint8]) -> pa.Array:

@@ -71,7 +71,7 @@ class Arithmetic(Protocol):
 class ReferenceArithmetic:
     """See `Arithmetic`; in float64, by NumPy and SciPy."""
 
-    dtype = np.float64
+    dtype: type[np.floating] = np.float64
 
     def __init__(self, problem: SharedProblem, gauge: NDArray[np.float64]) -> None:
         share, n = problem.graph, problem.graph.n_own
@@ -126,7 +126,7 @@ class ReferenceArithmetic:
 class NativeArithmetic:
     """See `Arithmetic`; in float32 but for `weigh`, by the core."""
 
-    dtype = np.float32
+    dtype: type[np.floating] = np.float32
 
     def __init__(
         self, problem: SharedProblem, gauge: NDArray[np.float64], threads: int | None

@@ -62,6 +62,8 @@ class Descent:
         self._V, self._D, self._R = (zeros(own, arithmetic.dtype) for _ in range(3))
         self.steps = 0
         self._moving = np.zeros(width, dtype=bool)
+        self._rz: NDArray[np.float64]
+        self._levels: NDArray[np.float64]
         self._previous = np.full(width, np.inf)
         self.refresh()
 
@@ -147,11 +149,11 @@ class Descent:
 
     def temperatures(self) -> NDArray[np.float64]:
         """X of own nodes, as it is."""
-        return self._X[: self._n_own, : self.columns] + self._D[:, : self.columns]
+        return np.asarray(self._X[: self._n_own, : self.columns] + self._D[:, : self.columns])
 
     def exits(self) -> NDArray[np.float64]:
         """The exit times of own nodes, as they are."""
-        return self._X[: self._n_own, self.columns] + self._D[:, self.columns]
+        return np.asarray(self._X[: self._n_own, self.columns] + self._D[:, self.columns])
 
 
 def _ratio(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from isotherm.engines.mpi.ranks import Ranks
 
-BUFFER = 1 << 25  # bytes of rows on their way
+BUFFER = 1 << 23  # bytes of rows on their way
 LEAST = 256  # rows sent at once
 
 
@@ -39,6 +39,7 @@ class Halo:
             for rank, nodes in enumerate(asked)
             if len(nodes) and rank != ranks.rank
         }
+        self._room: dict[tuple[Any, ...], NDArray[Any]] = {}
 
     @property
     def n_sent(self) -> int:
@@ -63,12 +64,21 @@ class Halo:
         most = max(map(len, [*got.values(), *self._sent.values()]), default=0)
         for first in range(0, most, at_once):
             some = slice(first, first + at_once)
-            self.ranks.swap(
-                {
-                    rank: np.take(rows, nodes[some], axis=0)
-                    for rank, nodes in self._sent.items()
-                    if first < len(nodes)
-                },
-                {rank: into[some] for rank, into in got.items() if first < len(into)},
-            )
+            sent = {
+                rank: self._taken(rows, nodes[some], rank, at_once)
+                for rank, nodes in self._sent.items()
+                if first < len(nodes)
+            }
+            wanted = {rank: into[some] for rank, into in got.items() if first < len(into)}
+            self.ranks.swap(sent, wanted)
         return rows
+
+    def _taken(
+        self, rows: NDArray[Any], nodes: NDArray[np.intp], rank: int, at_once: int
+    ) -> NDArray[Any]:
+        """Some rows, in room that is used again: fresh memory would cost more than the copy."""
+        key = (rank, rows.dtype, *rows.shape[1:])
+        if key not in self._room:
+            most = min(at_once, len(self._sent[rank]))
+            self._room[key] = np.empty((most, *rows.shape[1:]), rows.dtype)
+        return np.take(rows, nodes, axis=0, out=self._room[key][: len(nodes)], mode="clip")

@@ -27,7 +27,7 @@ HOW_TO_INSTALL = (
 
 
 class Ranks:
-    """This process among all that work together.
+    """The process that this is, among all that work together.
 
     Parameters
     ----------
@@ -67,15 +67,15 @@ class Ranks:
 
     # --- numbers --------------------------------------------------------------------------------
 
-    def gathered(self, numbers: NDArray[Any], what: str = "numbers") -> NDArray[Any]:
+    def gathered(self, numbers: NDArray[Any] | np.generic, what: str = "numbers") -> NDArray[Any]:
         """The same array of every rank, one after the other; shape (size, …)."""
-        numbers = np.asarray(numbers, order="C")
+        own: NDArray[Any] = np.asarray(numbers, order="C")
         if self.size == 1:
-            return numbers[np.newaxis]
-        found = np.empty((self.size, *numbers.shape), numbers.dtype)
+            return own[np.newaxis]
+        found = np.empty((self.size, *own.shape), own.dtype)
         with self._watchdog.waiting(what):
-            self.comm.Allgather(_bytes(numbers), _bytes(found))
-        self.bytes_sent += numbers.nbytes
+            self.comm.Allgather(_bytes(own), _bytes(found))
+        self.bytes_sent += own.nbytes
         return found
 
     def sums(self, numbers: Any) -> NDArray[Any]:

@@ -272,7 +272,7 @@ class _Solve:
     def certificate(self) -> Certificate:
         """The proof of all columns."""
         first = self.found[0]
-        whole = {
+        whole: dict[str, Any] = {
             name: np.concatenate([getattr(one, name) for one in self.found])
             for name in ("level", "rounding", "relative", "low", "high")
         }

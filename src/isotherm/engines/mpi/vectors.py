@@ -34,4 +34,4 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
     room.madvise(mmap.MADV_HUGEPAGE)
     whole = np.frombuffer(room, np.uint8)
     first = -whole.ctypes.data % HUGE
-    return whole[first : first + size].view(dtype).reshape(shape)
+    return np.asarray(whole[first : first + size].view(dtype).reshape(shape))

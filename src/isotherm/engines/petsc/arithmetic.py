@@ -72,10 +72,10 @@ class PetscArithmetic(ReferenceArithmetic):
         self._threads = n_threads(threads)
         PETSc, share = petsc(), problem.graph
         comm = PETSc.COMM_SELF if share.ranks.comm is None else share.ranks.comm
-        self._matrix = _matrix(problem, self.diagonal, self.free, comm, PETSc)
+        self._matrix = _matrix(problem, self.diagonal, comm, PETSc)
         self._dense: dict[int, tuple[Any, Any]] = {}
         self._sizes, self._comm = ((self.n_own, share.n_nodes), None), comm
-        self._multigrid = _multigrid(self._matrix, comm, PETSc) if multigrid else None
+        self._multigrid: Any = _multigrid(self._matrix, comm, PETSc) if multigrid else None
         self._Z: NDArray[np.float64] | None = None
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
@@ -132,13 +132,7 @@ class PetscArithmetic(ReferenceArithmetic):
         return native_imbalance(problem, X, h, threads=self._threads)  # type: ignore[arg-type]
 
 
-def _matrix(
-    problem: SharedProblem,
-    diagonal: NDArray[np.float64],
-    free: NDArray[np.bool_],
-    comm: Any,
-    PETSc: Any,
-) -> Any:
+def _matrix(problem: SharedProblem, diagonal: NDArray[np.float64], comm: Any, PETSc: Any) -> Any:
     """M at free nodes, the identity at others, as a distributed sparse matrix."""
     import scipy
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from isotherm.engines.mpi.session import SharedSession
@@ -44,5 +43,10 @@ class PetscEngine:
 
     def prepare(self, problem: SharedProblem, options: SolveOptions) -> SharedSession:
         """Make the matrix of a problem ready."""
-        arithmetic_of = partial(PetscArithmetic, multigrid=self.preconditioner == "gamg")
-        return SharedSession(self.name, problem, options, arithmetic_of)
+        multigrid = self.preconditioner == "gamg"
+        return SharedSession(
+            self.name,
+            problem,
+            options,
+            lambda some, gauge, threads: PetscArithmetic(some, gauge, threads, multigrid=multigrid),
+        )
