@@ -592,12 +592,13 @@ NB_MODULE(_core, m) {
     m.def(
         "components",
         [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
-           const Array<std::int32_t>& component, int threads) {
+           const Array<std::int32_t>& component, int threads, std::int64_t first_ghost) {
             const Graph graph = view(start, ends, nb::none());
             require(component.shape(0) + 1 == start.shape(0), "one component per node");
-            return unlocked([&] { return components(graph, component.data(), threads); });
+            return unlocked(
+                [&] { return components(graph, component.data(), threads, first_ghost); });
         },
-        "start"_a, "ends"_a, "component"_a, "threads"_a);
+        "start"_a, "ends"_a, "component"_a, "threads"_a, "first_ghost"_a = INT64_MAX);
 
     nb::class_<Names>(m, "Names")
         .def(nb::init<>())

@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from isotherm import BlockModel, Graph
 from isotherm.compiled import core
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines.mpi import MpiEngine
 from isotherm.engines.mpi.arithmetic import NativeArithmetic, ReferenceArithmetic
+from isotherm.engines.mpi.components import _parts
 from isotherm.engines.mpi.session import SharedSession
 from isotherm.errors import LabelError, ParameterError
 from isotherm.solvers import SolveOptions
@@ -164,6 +167,24 @@ def test_components_have_the_number_of_their_first_seed():
 
     expected = [6, 4, -1] * 4
     assert np.concatenate(on_ranks(4, lowest)).tolist() == expected
+
+
+@pytest.mark.skipif(core is None, reason="the core was not built")
+def test_parts_by_the_core_are_those_by_scipy():
+    graph = a_graph(2)
+
+    def parts(ranks):
+        share = share_out(graph, ranks)
+        rows = share.rows
+        matrix = csr_array(
+            (np.ones(len(rows.ends)), rows.ends, rows.start), shape=(share.n_all,) * 2
+        )
+        _, expected = connected_components(matrix, directed=False)
+        found = _parts(share)
+        assert len(set(zip(found.tolist(), expected.tolist(), strict=True))) == found.max() + 1
+        assert found.max() == expected.max()
+
+    on_ranks(3, parts)
 
 
 def test_more_ranks_than_nodes():

@@ -12,7 +12,7 @@ from isotherm.distributed.names import HALF, PLACE, Names
 from isotherm.distributed.ownership import balanced_bounds, owner_of, share_of
 from isotherm.distributed.texts import joined, send_texts
 from isotherm.errors import GraphError, IsothermError
-from isotherm.read.edges import Growing
+from isotherm.read.edges import Growing, release_unused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,6 +64,7 @@ class Entries:
         """
         for chunk in in_step(self.ranks, _chunks(batches), _nothing(self._weights is not None)):
             self._add(chunk)
+        release_unused()
 
     def _add(self, chunk: Batch) -> None:
         self.n_rows += len(chunk.first)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from isotherm.compiled import core, n_threads
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -48,6 +50,10 @@ def lowest_seeds(share: Share, boundary: NDArray[np.intp]) -> NDArray[np.int64]:
 def _parts(share: Share) -> NDArray[np.int32]:
     """The component of each node by own rows alone, numbered from 0."""
     rows = share.rows
+    if rows.compiled:
+        part = np.empty(share.n_all, dtype=np.int32)
+        core.components(rows.start, rows.ends, part, n_threads(), share.n_own)
+        return part
     ones = np.ones(len(rows.ends), dtype=np.int8)
     matrix = scipy.sparse.csr_array((ones, rows.ends, rows.start), shape=(share.n_all,) * 2)
     _, found = scipy.sparse.csgraph.connected_components(matrix, directed=False)
