@@ -19,15 +19,16 @@ from isotherm.memory import size_text
 LANES = 16  # columns that are solved at once
 STEPS = 20  # of block models and R-MAT graphs at 1e-6; citation graphs take 60 to 130
 
-# Measured: results/benchmarks/ranks_share_the_work.json, on one processor of two.
-PROCESS = 170e6  # bytes of a rank before it has read anything
-BYTES_PER_ENTRY = 22.0  # while rows are made of what was read, without weights
-BYTES_PER_WEIGHT = 30.0  # the same, more with weights
+# Measured, as time of one processor and as memory of a process: see docs/many-machines.md, and
+# results/benchmarks/ranks_share_the_work.json.
+PROCESS = 135e6  # bytes of a rank before it has read anything
+BYTES_PER_ENTRY = 24.0  # while rows are made of what was read, without weights
+BYTES_PER_WEIGHT = 24.0  # more with weights: two copies of them, and their order
 BYTES_PER_NAME = 3.0  # of an id, in times of its length, at the two ranks that know it
 SECONDS_PER_ENTRY = 9e-9  # of a step, 16 columns
 SECONDS_PER_NODE = 60e-9  # likewise, besides its entries
 PROOFS = 3.0  # products in float64 beside the steps, in times of two steps each
-SECONDS_PER_EDGE = 1.5e-6  # to read an edge and find its ends
+SECONDS_PER_EDGE = 0.7e-6  # to read an edge and find its ends
 NAME = 10  # letters of an id
 
 
