@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +11,7 @@ from isotherm.cli import options as o
 from isotherm.cli.app import command
 from isotherm.cli.console import Console
 from isotherm.cli.jobs import make_job
+from isotherm.cli.machines import RankCount, on_machines
 from isotherm.cli.messages import MessageOptions
 from isotherm.cli.parse import parse_size
 from isotherm.cli.reading_options import ReadingOptions
@@ -22,26 +22,24 @@ if TYPE_CHECKING:
 
 CLASSES = 10  # where no labels are given
 
-_machines = partial(typer.Option, rich_help_panel="Many machines (see docs/many-machines.md)")
-
 
 @dataclass(frozen=True)
 class MachineSizes:
     """A job on many machines, by its size alone."""
 
-    nodes: Annotated[float | None, _machines(help="Nodes, such as 1e9.")] = None
-    edge_count: Annotated[float | None, _machines("--edges", help="Edges, such as 1e11.")] = None
-    ranks: Annotated[int, _machines(min=1, help="Processes.")] = 1
+    nodes: Annotated[float | None, on_machines(help="Nodes, such as 1e9.")] = None
+    edge_count: Annotated[float | None, on_machines("--edges", help="Edges, such as 1e11.")] = None
+    ranks: RankCount = None
     memory: Annotated[
-        str | None, _machines(metavar="SIZE", help="Of a rank, such as 64G; does it fit?")
+        str | None, on_machines(metavar="SIZE", help="Of a rank, such as 64G; does it fit?")
     ] = None
     bandwidth: Annotated[
-        str, _machines(metavar="SIZE", help="Bytes a second that a rank can send.")
+        str, on_machines(metavar="SIZE", help="Bytes a second that a rank can send.")
     ] = "1GB"
     latency: Annotated[
-        float, _machines(min=0.0, metavar="SECONDS", help="Until a message arrives.")
+        float, on_machines(min=0.0, metavar="SECONDS", help="Until a message arrives.")
     ] = 2e-5
-    steps: Annotated[int, _machines(min=1, help="To expect; hard graphs take hundreds.")] = 20
+    steps: Annotated[int, on_machines(min=1, help="To expect; hard graphs take hundreds.")] = 20
 
     def lines(self, classes: int) -> list[str]:
         """What it would take."""
@@ -53,7 +51,7 @@ class MachineSizes:
             self.nodes,
             self.edge_count,
             classes,
-            self.ranks,
+            self.ranks or 1,
             memory=None if self.memory is None else parse_size(self.memory),
             bandwidth=parse_size(self.bandwidth),
             latency=self.latency,

@@ -30,31 +30,32 @@ ENGINES = ("mpi", "petsc")
 # What launchers of MPI programs tell each process.
 LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
 
-_machines = partial(typer.Option, rich_help_panel="Many machines (see docs/many-machines.md)")
+on_machines = partial(typer.Option, rich_help_panel="Many machines (see docs/many-machines.md)")
+RankCount = Annotated[
+    int | None,
+    on_machines(min=1, help="Processes to share the work; classify starts them by mpiexec."),
+]
 
 
 @dataclass(frozen=True)
 class MachineOptions:
     """How processes that work together are started, watched and started again."""
 
-    ranks: Annotated[
-        int | None,
-        _machines(min=1, help="Start so many processes, by mpiexec; OUT is a folder then."),
-    ] = None
+    ranks: RankCount = None
     checkpoint: Annotated[
         str | None,
-        _machines(metavar="FOLDER", help="Keep temperatures here, and go on from them."),
+        on_machines(metavar="FOLDER", help="Keep temperatures here, and go on from them."),
     ] = None
     checkpoint_every: Annotated[
-        float, _machines(min=0.0, metavar="SECONDS", help="Time between two checkpoints.")
+        float, on_machines(min=0.0, metavar="SECONDS", help="Time between two checkpoints.")
     ] = 300.0
     preconditioner: Annotated[
         Literal["diagonal", "gamg"],
-        _machines(help="gamg, with --engine petsc: multigrid, for grids and roads."),
+        on_machines(help="gamg, with --engine petsc: multigrid, for grids and roads."),
     ] = "diagonal"
     timeout: Annotated[
         float,
-        _machines(min=1.0, metavar="SECONDS", help="Wait for others no longer than this."),
+        on_machines(min=1.0, metavar="SECONDS", help="Wait for others no longer than this."),
     ] = 600.0
 
     def are_asked_for(self, engine: str) -> bool:

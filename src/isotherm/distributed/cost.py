@@ -164,7 +164,8 @@ def cost(
     blocks = math.ceil((classes + 1) / LANES)
     graph = 4 * e + 8 * (n + ghosts) + (8 * e if weighted else 0) + BYTES_PER_NAME * NAME * n
     building = (BYTES_PER_ENTRY + (BYTES_PER_WEIGHT if weighted else 0)) * e
-    # X and P of all nodes, V, D and R of own ones, what is sent of X and P, the result.
+    # X and P of all nodes, V, D and R of own ones, the result; and as much again as X and P for
+    # ghosts, since what was measured is above the sum of the arrays.
     vectors = 12 * width * (n + ghosts) + 12 * width * n + (12 * width + 16) * ghosts
     room = PROCESS + max(building + BYTES_PER_NAME * NAME * n, graph + vectors + 16 * classes * n)
     a_step = (SECONDS_PER_ENTRY * e + SECONDS_PER_NODE * n) * width / LANES
