@@ -38,6 +38,7 @@ CLAIMS = [
     "a_single_class_ranks",
     "expected_accuracy_holds",
     "key_to_colours",
+    "ranks_share_the_work",
 ]
 
 

@@ -19,6 +19,7 @@
 #include "problem.hpp"
 #include "proof.hpp"
 #include "reach.hpp"
+#include "share.hpp"
 #include "sources.hpp"
 #include "steering.hpp"
 #include "threads.hpp"
@@ -528,6 +529,119 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
 }
 
+// One rank's rows with what steps need of each; the arrays must outlive it.
+struct BoundShare {
+    Share share;
+    int threads;
+    nb::object arrays;
+
+    template <class Own, class All>
+    void check(const Own& own, const All& all) const {
+        const auto width = own.shape(1);
+        require(width == 4 || width == 8 || width == 16, "rows of 4, 8 or 16 numbers");
+        require(all.shape(1) == width, "rows of one width");
+        require(static_cast<std::int64_t>(own.shape(0)) == share.n_own, "one row per own node");
+        require(static_cast<std::int64_t>(all.shape(0)) == share.graph.n_nodes,
+                "one row per node");
+    }
+};
+
+std::vector<double> column_numbers(const std::vector<double>& given, std::size_t width) {
+    require(given.size() == width, "one number per column");
+    return given;
+}
+
+void bind_share(nb::module_& m) {
+    nb::class_<BoundShare>(m, "Share")
+        .def(
+            "__init__",
+            [](BoundShare* self, const Array<const std::int64_t>& start,
+               const Array<const std::int32_t>& ends, const nb::object& weights,
+               const Array<const std::uint8_t>& free, const Array<const float>& diagonal,
+               const Array<const float>& inverse_diagonal, const Array<const float>& inverse_gauge,
+               int threads) {
+                const Graph graph = view(start, ends, weights);
+                const auto n_own = static_cast<std::int64_t>(free.shape(0));
+                require(n_own <= graph.n_nodes, "own nodes are among all");
+                require(graph.start[n_own] == graph.n_entries(), "ghosts have no rows");
+                require(diagonal.shape(0) == free.shape(0) &&
+                            inverse_diagonal.shape(0) == free.shape(0) &&
+                            inverse_gauge.shape(0) == free.shape(0),
+                        "one number per own node");
+                new (self) BoundShare{{graph, n_own, free.data(), diagonal.data(),
+                                       inverse_diagonal.data(), inverse_gauge.data()},
+                                      threads,
+                                      nb::make_tuple(start, ends, weights, free, diagonal,
+                                                     inverse_diagonal, inverse_gauge)};
+            },
+            "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "diagonal"_a, "inverse_diagonal"_a,
+            "inverse_gauge"_a, "threads"_a)
+        .def(
+            "multiply",
+            [](const BoundShare& self, const Matrix<const float>& P, const Matrix<float>& V) {
+                self.check(V, P);
+                std::vector<double> dots(P.shape(1));
+                const int width = static_cast<int>(P.shape(1));
+                unlocked([&] {
+                    multiply_share(self.share, width, P.data(), V.data(), dots.data(),
+                                   self.threads);
+                });
+                return dots;
+            },
+            "P"_a.noconvert(), "V"_a.noconvert())
+        .def(
+            "descend",
+            [](const BoundShare& self, const std::vector<double>& alpha,
+               const Matrix<const float>& P, const Matrix<const float>& V, const Matrix<float>& D,
+               const Matrix<float>& R) {
+                self.check(V, P);
+                self.check(D, P);
+                self.check(R, P);
+                const auto a = column_numbers(alpha, P.shape(1));
+                std::vector<double> dots(a.size()), levels(a.size());
+                unlocked([&] {
+                    descend_share(self.share, static_cast<int>(a.size()), a.data(), P.data(),
+                                  V.data(), D.data(), R.data(), dots.data(), levels.data(),
+                                  self.threads);
+                });
+                return nb::make_tuple(dots, levels);
+            },
+            "alpha"_a, "P"_a.noconvert(), "V"_a.noconvert(), "D"_a.noconvert(), "R"_a.noconvert())
+        .def(
+            "turn",
+            [](const BoundShare& self, const std::vector<double>& beta,
+               const Matrix<const float>& R, const Matrix<float>& P) {
+                self.check(R, P);
+                const auto b = column_numbers(beta, P.shape(1));
+                unlocked([&] {
+                    turn_share(self.share, static_cast<int>(b.size()), b.data(), R.data(),
+                               P.data(), self.threads);
+                });
+            },
+            "beta"_a, "R"_a.noconvert(), "P"_a.noconvert())
+        .def(
+            "weigh",
+            [](const BoundShare& self, const Matrix<const double>& X, const Array<const double>& loss,
+               const Array<const double>& source, int heated, const Matrix<float>& R) {
+                const auto width = R.shape(1);
+                require(width == 4 || width == 8 || width == 16, "rows of 4, 8 or 16 numbers");
+                require(X.shape(1) == width && heated < static_cast<int>(width), "columns");
+                require(static_cast<std::int64_t>(X.shape(0)) == self.share.graph.n_nodes,
+                        "one row per node");
+                require(static_cast<std::int64_t>(R.shape(0)) == self.share.n_own &&
+                            loss.shape(0) == R.shape(0) && source.shape(0) == R.shape(0),
+                        "one row per own node");
+                std::vector<double> dots(width), levels(width);
+                unlocked([&] {
+                    weigh_share(self.share, static_cast<int>(width),
+                                {loss.data(), source.data(), heated}, X.data(), R.data(),
+                                dots.data(), levels.data(), self.threads);
+                });
+                return nb::make_tuple(dots, levels);
+            },
+            "X"_a.noconvert(), "loss"_a, "source"_a, "heated"_a, "R"_a.noconvert());
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -581,12 +695,13 @@ NB_MODULE(_core, m) {
     m.def(
         "components",
         [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
-           const Array<std::int32_t>& component, int threads) {
+           const Array<std::int32_t>& component, int threads, std::int64_t first_ghost) {
             const Graph graph = view(start, ends, nb::none());
             require(component.shape(0) + 1 == start.shape(0), "one component per node");
-            return unlocked([&] { return components(graph, component.data(), threads); });
+            return unlocked(
+                [&] { return components(graph, component.data(), threads, first_ghost); });
         },
-        "start"_a, "ends"_a, "component"_a, "threads"_a);
+        "start"_a, "ends"_a, "component"_a, "threads"_a, "first_ghost"_a = INT64_MAX);
 
     nb::class_<Names>(m, "Names")
         .def(nb::init<>())
@@ -662,6 +777,7 @@ NB_MODULE(_core, m) {
              [](BoundSteering& self) { unlocked([&] { self.steering.descent().multiply(); }); });
     bind_type<float>(m, steering);
     bind_type<double>(m, steering);
+    bind_share(m);
 }
 
 }  // namespace isotherm

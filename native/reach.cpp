@@ -96,7 +96,8 @@ void reach(const Graph& graph, std::uint8_t* marked, int threads) {
     }
 }
 
-std::int64_t components(const Graph& graph, std::int32_t* component, int threads) {
+std::int64_t components(const Graph& graph, std::int32_t* component, int threads,
+                        std::int64_t first_ghost) {
     std::int32_t* const parent = component;
     for (std::int64_t i = 0; i < graph.n_nodes; ++i) parent[i] = static_cast<std::int32_t>(i);
     const auto cuts = cut_rows(graph);
@@ -104,6 +105,11 @@ std::int64_t components(const Graph& graph, std::int32_t* component, int threads
         for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 if (graph.ends[e] >= i) break;  // rows are sorted: the rest is seen from below
+                join(parent, static_cast<std::int32_t>(i), graph.ends[e]);
+            }
+            // Ghosts, at the end of a row, have no rows from which it could be seen.
+            for (std::int64_t e = graph.start[i + 1];
+                 e-- > graph.start[i] && graph.ends[e] >= first_ghost;) {
                 join(parent, static_cast<std::int32_t>(i), graph.ends[e]);
             }
         }

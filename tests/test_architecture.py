@@ -39,6 +39,7 @@ ORDER = [
     "classifier",
     "listing",
     "write",
+    "distributed",
     "block_model",
     "experiments",
     "job",

@@ -16,6 +16,7 @@ from isotherm.classifier.estimator import (
     rows_at_once,
     slices,
 )
+from isotherm.classifier.verdict import as_it_is
 from isotherm.decision import scores
 from isotherm.trust import few_labels
 from isotherm.trust.best_effort import solve_best_effort
@@ -24,6 +25,8 @@ from isotherm.trust.sample import CHOOSING, JUDGING, leave_sample_out
 from isotherm.trust.scoring import calibrated
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from isotherm.classifier.seeds import Seeds
@@ -103,14 +106,15 @@ class Sampled(DirichletEstimator):
         """Of some nodes: the scores of the classes."""
         return np.asarray(scores(self.temperatures_[rows], self._means, self._decision))
 
-    def _spread(self) -> float:
-        """The spread of the scores of predicted nodes."""
+    def _spread(self, over_all: Callable[[Any], Any] = as_it_is) -> float:
+        """The spread of the scores of predicted nodes; `over_all` as in `judge`."""
         predicted = self._status == STATUS.index(PREDICTED)
         total, count = 0.0, 0
         for rows in slices(len(predicted), rows_at_once(len(self.classes_))):
             S = self.some_scores(rows)[predicted[rows]]
             total += float(((S - S.mean(axis=1, keepdims=True)) ** 2).sum())
             count += S.size
+        total, count = over_all(np.array([total, count]))
         return math.sqrt(total / count) if total > 0 else 1.0
 
     def _select(

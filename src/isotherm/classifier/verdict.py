@@ -13,15 +13,23 @@ from isotherm.decision import Means, ScoreErrors, score_errors, shift_and_scale
 from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from isotherm.solvers import Certificate
 
+    Total = Callable[[Any], Any]
     # Codes, margins, certified, tied: see `Verdict`.
     _Arrays = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]
 
 ROWS = 1 << 14  # nodes judged at once without the core: their arrays stay in the cache
 SAMPLE = 16  # of so many nodes one is looked at first
+
+
+def as_it_is(numbers: Any) -> Any:
+    """Sums over some nodes, where these are all."""
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +72,7 @@ def judge(
     decision: str,
     tol: float,
     shares: NDArray[np.float64] | None = None,
+    total: Total = as_it_is,
 ) -> Verdict:
     """Apply a decision (lines 9 and 12 of Algorithm 1) and find what it proves.
 
@@ -80,8 +89,10 @@ def judge(
         The accuracy asked of temperatures.
     shares : array of shape (K,), optional
         Of the classes among the seeds; by default as `seed_codes` has them.
+    total : callable, optional
+        Where these are some of the nodes only: makes sums over all of those over these.
     """
-    means, rule = _rule(temperatures, certificate, seed_codes, decision, tol, shares)
+    means, rule = _rule(temperatures, certificate, seed_codes, decision, tol, shares, total)
     n = len(temperatures)
     codes, margins = np.empty(n, dtype=np.intp), np.empty(n)
     certified, tied = np.empty(n, dtype=bool), np.empty(n, dtype=bool)
@@ -126,8 +137,9 @@ def _rule(
     decision: str,
     tol: float,
     shares: NDArray[np.float64] | None,
+    total: Total = as_it_is,
 ) -> tuple[Means, _Rule]:
-    means, mean_errors = mean_temperatures(T, certificate, seed_codes, shares)
+    means, mean_errors = mean_temperatures(T, certificate, seed_codes, shares, total)
     shift, scale = shift_and_scale(means, decision)
     errors = score_errors(means, mean_errors, decision)
     mean_error = float(np.maximum(mean_errors.all, mean_errors.free).max())
@@ -231,10 +243,12 @@ def mean_temperatures(
     certificate: Certificate,
     seed_codes: NDArray[np.intp],
     shares: NDArray[np.float64] | None = None,
+    total: Total = as_it_is,
 ) -> tuple[Means, Means]:
     """The means that decisions look at, and bounds on their errors; arguments as in `judge`."""
-    n, n_classes = temperatures.shape
-    sums, errors, counts = sum_up(temperatures, certificate.nodes, seed_codes)
+    n_classes = temperatures.shape[1]
+    n = int(total(np.int64(len(temperatures))))
+    sums, errors, counts = map(total, sum_up(temperatures, certificate.nodes, seed_codes))
     if shares is None:
         counted = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
         shares = counted / counted.sum()

@@ -11,6 +11,7 @@ from isotherm.cli import options as o
 from isotherm.cli.app import command
 from isotherm.cli.estimate import print_estimate
 from isotherm.cli.jobs import end, make_job
+from isotherm.cli.machines import MachineOptions, check_options, classify_on_ranks
 from isotherm.cli.messages import MessageOptions, say_lines
 from isotherm.cli.reading_options import ReadingOptions
 
@@ -20,25 +21,38 @@ if TYPE_CHECKING:
 
 @command
 def classify(
-    edges: o.Edges,
+    edges: o.SeveralEdges,
     labels: o.Labels,
     *,
     output: o.PredictionOptions,
     several: o.SeveralLabels,
     model: o.ModelOptions,
     solver: o.SolverOptions,
+    machines: MachineOptions,
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
     """Label every node of a graph from a few known ones.
 
     For example: isotherm classify edges.csv labels.csv -o labelled.csv --report report.html
+
+    On many machines: mpiexec -n 8 isotherm classify parts/*.parquet labels.parquet -o out/
     """
     if not (output.out or output.report or output.summary or output.estimate):
         raise typer.BadParameter(
             "Name a file for the predictions with -o (- is standard output), or one for --report."
         )
-    job = make_job(edges, labels, reading, model, solver)
+    job = make_job(edges[0], labels, reading, model, solver)
+    if machines.are_asked_for(solver.engine) and not output.estimate:
+        check_options(job, output, multi=several.multi)
+        classify_on_ranks(job, edges, output, machines, messages)
+        return
+    machines.check_alone()
+    if len(edges) > 1:
+        raise typer.BadParameter(
+            f"One machine reads EDGES from one file, and {len(edges)} are named: give their "
+            "folder, or a pattern in quotes, such as 'parts/*.parquet'; or use --ranks."
+        )
     if output.estimate:
         print_estimate(job, messages)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,8 +11,11 @@ from isotherm.cli import options as o
 from isotherm.cli.app import command
 from isotherm.cli.console import Console
 from isotherm.cli.jobs import make_job
+from isotherm.cli.machines import RankCount, on_machines
 from isotherm.cli.messages import MessageOptions
+from isotherm.cli.parse import parse_memory, parse_size
 from isotherm.cli.reading_options import ReadingOptions
+from isotherm.errors import ParameterError
 
 if TYPE_CHECKING:
     from isotherm.job import Job
@@ -19,9 +23,43 @@ if TYPE_CHECKING:
 CLASSES = 10  # where no labels are given
 
 
+@dataclass(frozen=True)
+class MachineSizes:
+    """A job on many machines, by its size alone."""
+
+    nodes: Annotated[float | None, on_machines(help="Nodes, such as 1e9.")] = None
+    edge_count: Annotated[float | None, on_machines("--edges", help="Edges, such as 1e11.")] = None
+    ranks: RankCount = None
+    bandwidth: Annotated[
+        str, on_machines(metavar="SIZE", help="Bytes a second that a rank can send.")
+    ] = "1GB"
+    latency: Annotated[
+        float, on_machines(min=0.0, metavar="SECONDS", help="Until a message arrives.")
+    ] = 2e-5
+    steps: Annotated[int, on_machines(min=1, help="To expect; hard graphs take hundreds.")] = 20
+
+    def lines(self, classes: int, memory: int | None) -> list[str]:
+        """What it would take, and whether it fits into the memory of a rank."""
+        from isotherm.distributed.cost import cost
+
+        if self.nodes is None or self.edge_count is None:
+            raise ParameterError("--nodes and --edges go together")
+        found = cost(
+            self.nodes,
+            self.edge_count,
+            classes,
+            self.ranks or 1,
+            memory=memory,
+            bandwidth=parse_size(self.bandwidth, "--bandwidth"),
+            latency=self.latency,
+            steps=self.steps,
+        )
+        return found.lines()
+
+
 @command
 def estimate(
-    edges: o.Edges,
+    edges: o.EdgesIfAny = None,
     labels: Annotated[
         str | None,
         typer.Argument(metavar="LABELS", help="Known labels, if there are any yet."),
@@ -30,12 +68,21 @@ def estimate(
     classes: Annotated[
         int, typer.Option(min=1, help="How many classes to expect where there are no labels.")
     ] = CLASSES,
+    machines: MachineSizes,
     model: o.ModelOptions,
     solver: o.SolverOptions,
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Say how large a job is before it is done: nodes, edges, classes, memory and time."""
+    """Say how large a job is before it is done: nodes, edges, classes, memory and time.
+
+    On many machines, without files: isotherm estimate --nodes 1e9 --edges 1e11 --ranks 512
+    """
+    if machines.nodes is not None or machines.edge_count is not None:
+        Console().print("\n".join(machines.lines(classes, parse_memory(solver.memory))))
+        return
+    if edges is None:
+        raise typer.BadParameter("Name a file of edges, or give --nodes and --edges.")
     print_estimate(make_job(edges, labels or "", reading, model, solver), messages, classes)
 
 

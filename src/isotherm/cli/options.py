@@ -41,6 +41,14 @@ _edges = typer.Argument(
 )
 _labels = typer.Argument(metavar="LABELS", help=f"Known labels: {label_formats()}.")
 Edges = Annotated[str, _edges]
+SeveralEdges = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="EDGES...",
+        help=f"The graph: {edge_formats()}, plain or packed (gz, zst, bz2, xz); - is standard "
+        "input. Several files only on many machines.",
+    ),
+]
 Labels = Annotated[str, _labels]
 EdgesIfAny = Annotated[str | None, _edges]
 LabelsIfAny = Annotated[str | None, _labels]
@@ -201,7 +209,8 @@ class SolverOptions:
         Literal["auto", "cg", "direct", "sweeps", "elimination"], _solver(help="How to solve.")
     ] = "auto"
     engine: Annotated[
-        Literal["auto", "native", "scipy", "cuda"], _solver(help="What computes; cuda: a GPU.")
+        Literal["auto", "native", "scipy", "cuda", "mpi", "petsc"],
+        _solver(help="What computes; cuda: a GPU, mpi and petsc: many machines."),
     ] = "auto"
     threads: Annotated[
         int | None,

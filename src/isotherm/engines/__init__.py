@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # asked for, or worth it: CuPy takes a second to load.
 ENGINES: dict[str, Engine] = {"native": NativeEngine()} if core is not None else {}
 ENGINES["scipy"] = ScipyEngine()
+SHARED = ("mpi", "petsc")  # those of many machines, see `isotherm.distributed`
 
 ENTRIES_FOR_A_GPU = 50_000_000  # with fewer, to begin there takes longer than the work
 
@@ -46,6 +47,11 @@ def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
         return ENGINES[engine]
     elif engine == NativeEngine.name:
         return NativeEngine()  # says why it is not there
+    elif engine in SHARED:
+        raise ParameterError(
+            f"engine={engine!r} works on part files that many processes share: use "
+            "isotherm.distributed.classify, or mpiexec -n 8 isotherm classify …"
+        )
     elif engine == "cuda":
         from isotherm.engines.cuda import CudaEngine
 

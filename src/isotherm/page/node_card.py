@@ -175,7 +175,7 @@ class Cards:
             i = int(found.seeds[k])
             label = str(classifier.classes_[codes[i]])
             told["seeds"].append(self._seed(i, label, found.shares[k]))
-        for path in found.paths(PATHS):
+        for path in found.paths(PATHS)[0]:
             told["paths"].append(self._path(list(path.nodes), path.share))
         return Explained(told, found.heat_through())
 

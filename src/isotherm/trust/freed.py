@@ -68,12 +68,28 @@ class Freed(NamedTuple):
             whole[rows] = part
 
 
+class ResponseSums(NamedTuple):
+    """Sums over all nodes: of each response, and of the factors of its certificate."""
+
+    temperatures: NDArray[np.float64]
+    exits: float
+    n_nodes: int
+
+    @classmethod
+    def of(cls, responses: Solution) -> ResponseSums:
+        """Those of responses at all nodes."""
+        X, factors = responses.temperatures, responses.certificate.nodes
+        sums = np.asarray(np.nansum(X, axis=0, dtype=np.float64))
+        return cls(sums, float(np.nansum(factors)), len(X))
+
+
 def free_each(
     problem: DirichletProblem,
     places: NDArray[np.intp],
     T: NDArray[np.floating],
     E: NDArray[np.float64],
     responses: Solution,
+    sums: ResponseSums | None = None,
 ) -> Freed:
     """From the responses of seeds; anything of those that are alone in their component.
 
@@ -88,9 +104,11 @@ def free_each(
         Bounds on their errors.
     responses : Solution
         What all nodes get when one of these seeds alone is hot, a column for each.
+    sums : ResponseSums, optional
+        Where the arrays are of some nodes only: those of all.
     """
     start, nodes = problem.graph.rows.start, problem.seeds[places]
-    totals = np.asarray(np.nansum(responses.temperatures, axis=0, dtype=np.float64))
+    sums = sums or ResponseSums.of(responses)
     found = Freed.unreached(len(places), problem.n_columns)
     entries = np.cumsum(start[nodes + 1] - start[nodes] + 1)
     at_once = max(ROOM // (problem.n_columns + 1), 1)
@@ -98,7 +116,7 @@ def free_each(
     for first, last in pairwise([0, *cuts.tolist(), len(places)]):
         if first < last:
             columns = np.arange(first, last)
-            found.put(columns, _free_some(problem, places, columns, T, E, responses, totals))
+            found.put(columns, _free_some(problem, places, columns, T, E, responses, sums))
     return found
 
 
@@ -109,7 +127,7 @@ def _free_some(
     T: NDArray[np.floating],
     E: NDArray[np.float64],
     responses: Solution,
-    totals: NDArray[np.float64],
+    all_sums: ResponseSums,
 ) -> Freed:
     rows, leak, places = problem.graph.rows, problem.leak, all_places[columns]
     nodes, is_tied = problem.seeds[places], places >= len(problem.boundary)
@@ -148,9 +166,9 @@ def _free_some(
         delta = r / escape[:, np.newaxis]
         largest = np.abs(delta).max(axis=1)
         error = (r_error + largest * escape_error) / (escape - escape_error)
-        total = totals[columns]
-        total_error = np.nansum(bound.nodes) * bound.columns[columns]
-        total_error += total * len(X) * UNIT_ROUNDOFF
+        total = all_sums.temperatures[columns]
+        total_error = all_sums.exits * bound.columns[columns]
+        total_error += total * all_sums.n_nodes * UNIT_ROUNDOFF
         total, total_error = total / x_node, (total_error + total / x_node * x_error) / unit
         change_error = largest * total_error + error * (total + total_error)
         error = (own_error + error) * (1 + 1e-12) + 4 * UNIT_ROUNDOFF

@@ -20,7 +20,7 @@ A sample of the seeds is often enough; see `isotherm.trust.sample`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -173,11 +173,10 @@ def leave_one_out(
     freed = np.clip(found.temperatures, 0.0, 1.0)
     freed[~heated & ~np.isnan(freed)] = 0.0
     n_counted = _counted(T, abstain=abstain)
-    return _left_out(
-        problem,
+    return left_out_of(
+        SeedsOut.of(problem, places, codes),
+        SeedTotals.of(problem),
         n_counted,
-        places,
-        codes,
         freed,
         total + found.changes,
         found.errors,
@@ -213,8 +212,10 @@ def leave_some_out(
     freed = T[own].astype(np.float64)
     heated = np.broadcast_to(heated_without(problem, some, together=True), freed.shape)
     n_counted = _counted(T, abstain=abstain)
-    return _left_out(
-        problem, n_counted, some, codes, freed, sums, E[own], E.sum(), heated, together=True
+    seeds = SeedsOut.of(problem, some, codes)
+    totals = SeedTotals.of(problem)
+    return left_out_of(
+        seeds, totals, n_counted, freed, sums, E[own], E.sum(), heated, together=True
     )
 
 
@@ -231,11 +232,52 @@ def _counted(T: NDArray[np.floating], *, abstain: bool) -> int:
     return int(np.count_nonzero(~np.isnan(T[:, 0]))) if abstain else len(T)
 
 
-def _left_out(
-    problem: DirichletProblem,
+class SeedTotals(NamedTuple):
+    """What all seeds of a problem add up to.
+
+    Attributes
+    ----------
+    n_nodes, n_seeds, n_held : int
+    heat, shares, counts : arrays of shape (K,)
+        The values of those held, the values of all, and how many have a share in each class.
+    """
+
+    n_nodes: int
+    n_seeds: int
+    n_held: int
+    heat: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, problem: DirichletProblem) -> SeedTotals:
+        """Those of a problem."""
+        Y, n_held = problem.seed_values, len(problem.boundary)
+        heat, shares, counts = Y[:n_held].sum(axis=0), Y.sum(axis=0), (Y > 0).sum(axis=0)
+        return cls(problem.graph.n_nodes, len(Y), n_held, heat, shares, counts)
+
+
+class SeedsOut(NamedTuple):
+    """The seeds that are left out: places among all, classes, values, and whether held."""
+
+    places: NDArray[np.intp]
+    codes: NDArray[np.intp]
+    values: NDArray[np.float64]
+    is_held: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, problem: DirichletProblem, places: NDArray[np.intp], codes: NDArray[np.intp]
+    ) -> SeedsOut:
+        """Some of a problem's, of which all have these codes."""
+        held = places < len(problem.boundary)
+        return cls(places, codes[places], problem.seed_values[places], held)
+
+
+def left_out_of(
+    seeds: SeedsOut,
+    totals: SeedTotals,
     n_counted: int,
-    places: NDArray[np.intp],
-    codes: NDArray[np.intp],
     T: NDArray[np.float64],
     sums: NDArray[np.float64],
     errors: NDArray[np.float64],
@@ -244,32 +286,47 @@ def _left_out(
     *,
     together: bool,
 ) -> LeftOut:
-    """With what decisions look at: the means over all nodes, over free ones, and seeds left."""
-    n, Y = problem.graph.n_nodes, problem.seed_values
-    held = (np.arange(len(Y)) < len(problem.boundary))[:, np.newaxis]
+    """With what decisions look at: the means over all nodes, over free ones, and seeds left.
 
-    def gone(of_each: NDArray[Any]) -> NDArray[Any]:
-        some: NDArray[Any] = of_each[places]
+    Parameters
+    ----------
+    seeds : SeedsOut
+        The m that are left out.
+    totals : SeedTotals
+        Of all seeds.
+    n_counted : int
+        Nodes over which means are taken.
+    T, errors : arrays of shape (m, K) and (m,)
+        Temperatures of these seeds once they are free, and bounds on their errors.
+    sums, sum_errors : arrays of shape (m, K) or (K,), and (m,) or ()
+        Of the temperatures of all nodes then, and bounds on their errors.
+    heated : bool array of shape (m, K)
+        Classes with heat then.
+    together : bool
+        Whether they are free all at once.
+    """
+    Y, held = seeds.values, seeds.is_held[:, np.newaxis]
+
+    def gone(some: NDArray[Any]) -> NDArray[Any]:
         return some.sum(axis=0, keepdims=True) if together else some
 
-    n_free = np.maximum(n_counted - held.sum() + gone(held), 1)
-    heat = (Y * held).sum(axis=0) - gone(Y * held)
-    has_left = (Y > 0).sum(axis=0) > gone(Y > 0)
-    left = np.where(has_left, Y.sum(axis=0) - gone(Y), 0.0)
+    n_free = np.maximum(n_counted - totals.n_held + gone(held), 1)
+    heat = totals.heat - gone(Y * held)
+    has_left = totals.counts > gone(Y > 0)
+    left = np.where(has_left, totals.shares - gone(Y), 0.0)
     free = np.where(heated, np.maximum(sums - heat, 0.0), 0.0)  # a class without heat has none
-    rounding = 2 * n * UNIT_ROUNDOFF
+    rounding = 2 * totals.n_nodes * UNIT_ROUNDOFF
     off = np.asarray(sum_errors).reshape(-1, 1) * (1 + rounding) + rounding * (sums + heat)
     share = left / np.maximum(left.sum(axis=-1, keepdims=True), 1e-300)
     spread = (np.broadcast_to(each, T.shape) for each in (sums / n_counted, free / n_free, share))
     means = Means(*spread)
-    own = codes[places]
-    is_last = means.seed_share[np.arange(len(places)), own] == 0
+    is_last = means.seed_share[np.arange(len(T)), seeds.codes] == 0
     mean_errors = Means(
         np.broadcast_to(off / n_counted, T.shape),
         np.where(heated, off / n_free, 0.0),
-        2 * len(Y) * UNIT_ROUNDOFF * means.seed_share,
+        2 * totals.n_seeds * UNIT_ROUNDOFF * means.seed_share,
     )
-    return LeftOut(places, own, T, means, errors, mean_errors, is_last, together)
+    return LeftOut(seeds.places, seeds.codes, T, means, errors, mean_errors, is_last, together)
 
 
 def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:

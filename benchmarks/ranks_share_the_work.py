@@ -1,0 +1,161 @@
+"""Ranks share the work: one costs about what the native engine does, two take less time than one.
+
+A block model of a million nodes, ten classes, 5 % seeds, in eight part files. Each number of ranks
+reads, solves, judges and writes it by mpiexec, a thread on each; the native engine solves the same
+problem in one process, with one thread. These two are compared by the time of the processor. Memory
+is that of a rank at its peak, next to its share of the graph (4 bytes an entry, 8 a node) and six
+arrays of its nodes × classes in float64.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks import graphs
+from benchmarks.measure import Result
+from isotherm import Graph
+from isotherm.dirichlet import DirichletProblem
+from isotherm.distributed.cost import PROCESS, cost
+from isotherm.engines.native import NativeEngine
+from isotherm.solvers import SolveOptions
+
+CLASSES = 10
+RANKS = (1, 2, 4)
+ALLOWED = {  # more ranks than processors, also as root
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def run(*, quick: bool) -> Result:
+    """Measure the claim."""
+    result = Result(__doc__.splitlines()[0])
+    source, target, n = graphs.planted(100_000 if quick else 10_000_000, CLASSES)
+    truth = np.minimum(np.arange(n) // (n // CLASSES), CLASSES - 1)
+    seeds = np.flatnonzero(np.random.default_rng(0).random(n) < 0.05)
+    graph = Graph.from_edges(source, target, nodes=range(n))
+    native = native_seconds(graph, seeds, truth[seeds])
+    result.add(ranks="native engine", nodes=n, edges=len(source), processor=native)
+    with tempfile.TemporaryDirectory() as folder:
+        edges, labels = write(Path(folder), source, target, seeds, truth[seeds])
+        del source, target
+        solving, processor = {}, {}
+        for ranks in RANKS:
+            found = on_ranks(ranks, edges, labels, Path(folder) / "out")
+            solving[ranks] = found["seconds"]["solving"]
+            processor[ranks] = found["processor"]
+            entries, own = max(found["entries"]), n / ranks
+            share = 1.5 * (4 * entries + 8 * own) + 6 * 8 * own * CLASSES
+            model = cost(n, graph.n_edges, CLASSES, ranks, steps=found["steps"])
+            result.add(
+                ranks=ranks,
+                steps=found["steps"],
+                **found["seconds"],
+                memory=max(found["memory"]),
+                memory_by_model=model.memory,
+                allowed=share + PROCESS,
+                sent_a_step=found["sent_a_step"],
+                sent_by_model=model.sent,
+                processor=found["processor"],
+                processor_a_step=found["processor_a_step"],
+                processor_by_model=model.computing,
+                imbalance=max(found["entries"]) * ranks / sum(found["entries"]),
+            )
+            if not quick:
+                result.check(f"{ranks} ranks: memory", max(found["memory"]) <= share + PROCESS)
+    result.note = (
+        f"Other work was going on: {os.getloadavg()[0]:.0f} processes waited for "
+        f"{os.cpu_count()} processors at the end. What waits for others suffers most from that."
+    )
+    if not quick:
+        ratio = processor[1] / native
+        result.check(f"1 rank takes {ratio:.2f} times the native engine's processor", ratio <= 1.5)
+        gain = solving[1] / solving[2]
+        result.check(f"2 ranks are {gain:.2f} times as fast as 1", gain >= 1.5)
+    return result
+
+
+def native_seconds(graph: Graph, seeds: Any, codes: Any) -> float:
+    """Of a processor, for a solve on one thread."""
+    values = np.eye(CLASSES)[codes]
+
+    began = time.process_time()
+    with NativeEngine(1).prepare(DirichletProblem(graph, seeds, values), SolveOptions()) as session:
+        session.solve()
+    return time.process_time() - began
+
+
+def write(folder: Path, source: Any, target: Any, seeds: Any, codes: Any) -> tuple[str, str]:
+    """The graph and its labels in part files."""
+    (folder / "parts").mkdir()
+    for k in range(8):
+        some = slice(k, None, 8)
+        table = pa.table({"source": source[some], "target": target[some]})
+        pq.write_table(table, folder / "parts" / f"part-{k}.parquet")
+    labels = pa.table({"node": seeds, "label": [f"class {k}" for k in codes]})
+    pq.write_table(labels, folder / "labels.parquet")
+    return str(folder / "parts"), str(folder / "labels.parquet")
+
+
+def on_ranks(ranks: int, edges: str, labels: str, out: Path) -> dict[str, Any]:
+    """What so many ranks took."""
+    beside = Path(sys.executable).parent
+    mpiexec = shutil.which("mpiexec", path=f"{beside}{os.pathsep}{os.environ['PATH']}")
+    if mpiexec is None:
+        raise SystemExit("there is no mpiexec: pip install 'isotherm[mpi]'")
+    command = [mpiexec, "-n", str(ranks), sys.executable, "-m", __name__]
+    shutil.rmtree(out, ignore_errors=True)
+    asked = json.dumps([edges, labels, str(out)])
+    ended = subprocess.run(
+        [*command, asked], check=True, capture_output=True, text=True, env=os.environ | ALLOWED
+    )
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def measured(edges: str, labels: str, out: str) -> None:
+    """As one rank of several: classify, and print what it took."""
+    from isotherm.distributed import Ranks, classify
+    from isotherm.engines.mpi.session import SharedSession
+
+    ranks = Ranks.world()
+    seen: list[tuple[float, float]] = []
+    solve = SharedSession.solve
+    took: list[float] = []
+
+    def timed(*arguments: Any, **options: Any) -> Any:
+        began = time.process_time()
+        solution = solve(*arguments, **options)
+        took.append(time.process_time() - began)
+        return solution
+
+    SharedSession.solve = timed  # type: ignore[method-assign]
+    found = classify(
+        edges,
+        labels,
+        out,
+        ranks=ranks,
+        progress=lambda *_: seen.append((ranks.bytes_sent, time.process_time())),
+    )
+    sent, processor = np.median(np.diff(seen, axis=0), axis=0).tolist()
+    if ranks.rank == 0:
+        more = {"sent_a_step": sent, "processor_a_step": processor, "processor": took[0]}
+        print(json.dumps({**vars(found), **more}))
+
+
+if __name__ == "__main__":
+    measured(*json.loads(sys.argv[1]))

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Many processes on one machine: mpiexec.sh [FOLDER OF THE PROGRAMS] [RANKS]
+#
+# Makes a small graph in part files, labels it on some ranks, and shows what was written.
+set -euo pipefail
+programs=${1:+$1/}
+ranks=${2:-4}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"${programs}python" - "$work" << 'PYTHON'
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from isotherm import BlockModel
+
+folder = Path(sys.argv[1])
+rng = np.random.default_rng(0)
+graph, blocks = BlockModel([300, 300, 400], 0.05, 0.005).sample(rng)
+edges = graph.adjacency.tocoo()
+(folder / "parts").mkdir()
+for k in range(6):
+    rows = slice(k, None, 6)
+    table = pa.table({"source": edges.row[rows], "target": edges.col[rows]})
+    pq.write_table(table, folder / "parts" / f"part-{k}.parquet")
+seeds = rng.choice(graph.n_nodes, 50, replace=False)
+labels = pa.table({"node": seeds, "label": [f"block {blocks[i]}" for i in seeds]})
+pq.write_table(labels, folder / "labels.parquet")
+PYTHON
+
+# More ranks than processors, and root, are refused by Open MPI unless these say otherwise.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+"${programs}mpiexec" -n "$ranks" "${programs}isotherm" classify "$work"/parts/*.parquet \
+  "$work/labels.parquet" -o "$work/out" --checkpoint "$work/checkpoints"
+ls "$work/out"

@@ -1,0 +1,101 @@
+#include "share.hpp"
+
+#include <vector>
+
+#include "kernels.hpp"
+#include "threads.hpp"
+
+namespace isotherm {
+namespace {
+
+constexpr std::int64_t piece = 1 << 12;  // rows streamed at once
+
+const ShareKernels& best(int width) {
+#if defined(ISOTHERM_X86)
+    if (find_kernels("avx512")) return share_kernels_avx512(width);
+    if (find_kernels("avx2")) return share_kernels_avx2(width);
+#endif
+    return share_kernels_plain(width);
+}
+
+// Sums and maxima by chunk, so that they do not depend on the threads.
+struct Parts {
+    Parts(std::int64_t chunks, int width)
+        : width(width), dots(chunks * width, 0.0), levels(chunks * width, 0.0f) {}
+
+    double* dots_of(std::int64_t c) { return dots.data() + c * width; }
+    float* levels_of(std::int64_t c) { return levels.data() + c * width; }
+
+    void combine(double* all_dots, double* all_levels) const {
+        for (int k = 0; k < width; ++k) {
+            double sum = 0.0, most = 0.0;
+            for (std::size_t at = k; at < dots.size(); at += width) {
+                sum += dots[at];
+                if (!(most >= levels[at])) most = levels[at];  // NaN stays one
+            }
+            all_dots[k] = sum;
+            if (all_levels) all_levels[k] = most;
+        }
+    }
+
+    int width;
+    std::vector<double> dots;
+    std::vector<float> levels;
+};
+
+std::vector<std::int64_t> cuts_of(const Share& share) {
+    return cut_rows(share.n_own, [&](std::int64_t i) { return share.graph.start[i]; });
+}
+
+std::vector<float> rounded(const double* numbers, int width) {
+    return std::vector<float>(numbers, numbers + width);
+}
+
+}  // namespace
+
+void multiply_share(const Share& share, int width, const float* P, float* V, double* dots,
+                    int threads) {
+    const auto cuts = cuts_of(share);
+    const auto run = best(width).multiply;
+    const auto chunks = static_cast<std::int64_t>(cuts.size()) - 1;
+    Parts parts(chunks, width);
+    for_chunks(threads, chunks, [&](std::int64_t c) {
+        run(share, P, V, parts.dots_of(c), cuts[c], cuts[c + 1]);
+    });
+    parts.combine(dots, nullptr);
+}
+
+void descend_share(const Share& share, int width, const double* alpha, const float* P,
+                   const float* V, float* D, float* R, double* dots, double* levels, int threads) {
+    const auto a = rounded(alpha, width);
+    const auto run = best(width).descend;
+    Parts parts((share.n_own + piece - 1) / piece, width);
+    for_pieces(threads, share.n_own, piece, [&](std::int64_t first, std::int64_t last) {
+        const std::int64_t c = first / piece;
+        run(share, a.data(), P, V, D, R, parts.dots_of(c), parts.levels_of(c), first, last);
+    });
+    parts.combine(dots, levels);
+}
+
+void turn_share(const Share& share, int width, const double* beta, const float* R, float* P,
+                int threads) {
+    const auto b = rounded(beta, width);
+    const auto run = best(width).turn;
+    for_pieces(threads, share.n_own, piece, [&](std::int64_t first, std::int64_t last) {
+        run(share, b.data(), R, P, first, last);
+    });
+}
+
+void weigh_share(const Share& share, int width, const Heating& heat, const double* X, float* R,
+                 double* dots, double* levels, int threads) {
+    const auto cuts = cuts_of(share);
+    const auto run = best(width).weigh;
+    const auto chunks = static_cast<std::int64_t>(cuts.size()) - 1;
+    Parts parts(chunks, width);
+    for_chunks(threads, chunks, [&](std::int64_t c) {
+        run(share, heat, X, R, parts.dots_of(c), parts.levels_of(c), cuts[c], cuts[c + 1]);
+    });
+    parts.combine(dots, levels);
+}
+
+}  // namespace isotherm

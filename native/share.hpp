@@ -1,0 +1,63 @@
+// One rank's part of conjugate gradients, where the rows of the matrix are shared out over ranks.
+//
+// A rank has rows of its own, and ghosts: nodes of other ranks that its rows lead to. Arrays of
+// "all" nodes have the own rows first, then those of the ghosts, which others send; arrays of "own"
+// nodes have no ghosts. Rows are `width` numbers wide (4, 8 or 16), a column each. What is summed up
+// here is a part of a sum over all ranks.
+#pragma once
+
+#include <cstdint>
+
+#include "graph.hpp"
+
+namespace isotherm {
+
+struct Share {
+    Graph graph;  // rows of all nodes; those of ghosts are empty
+    std::int64_t n_own;
+    const std::uint8_t* free;      // of own nodes: whether they are solved for
+    const float* diagonal;         // of M at own nodes
+    const float* inverse_diagonal;
+    const float* inverse_gauge;    // of the unit of residuals; 0 where a node is not free
+};
+
+// What is lost at own nodes, τ d, and what is put in at them, in one column; none if that is negative.
+struct Heating {
+    const double* loss;
+    const double* source;
+    int column;
+};
+
+// V = M P at free nodes, 0 at others, and dots = Σ P · V. P is of all nodes, V of own ones.
+void multiply_share(const Share& share, int width, const float* P, float* V, double* dots,
+                    int threads);
+
+// D += α P and R −= α V; dots = Σ R² / diagonal and levels = max |R| / gauge. All of own nodes, but P.
+void descend_share(const Share& share, int width, const double* alpha, const float* P,
+                   const float* V, float* D, float* R, double* dots, double* levels, int threads);
+
+// P = R / diagonal + β P at own nodes.
+void turn_share(const Share& share, int width, const double* beta, const float* R, float* P,
+                int threads);
+
+// R = the heat that flows into free nodes at temperatures X, of all nodes; dots and levels as above.
+void weigh_share(const Share& share, int width, const Heating& heat, const double* X, float* R,
+                 double* dots, double* levels, int threads);
+
+// The same on rows from `first` to `last`, compiled once per instruction set. No inline function
+// that a linker could share between them may be used there.
+struct ShareKernels {
+    void (*multiply)(const Share&, const float* P, float* V, double* dots, std::int64_t first,
+                     std::int64_t last);
+    void (*descend)(const Share&, const float* alpha, const float* P, const float* V, float* D,
+                    float* R, double* dots, float* levels, std::int64_t first, std::int64_t last);
+    void (*turn)(const Share&, const float* beta, const float* R, float* P, std::int64_t first,
+                 std::int64_t last);
+    void (*weigh)(const Share&, const Heating& heat, const double* X, float* R, double* dots,
+                  float* levels, std::int64_t first, std::int64_t last);
+};
+const ShareKernels& share_kernels_plain(int width);
+const ShareKernels& share_kernels_avx2(int width);
+const ShareKernels& share_kernels_avx512(int width);
+
+}  // namespace isotherm

@@ -1,0 +1,61 @@
+"""What a rank says of its own nodes: labels, margins, status, probabilities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.classifier.algorithm import HeatClassifier
+from isotherm.classifier.sampled import SAMPLE_TOL, FoundLater
+from isotherm.classifier.seeds import Seeds
+from isotherm.classifier.verdict import judge
+from isotherm.distributed.left_out import Fitted, leave_sample_out
+from isotherm.graph.nodes import NodeIndex
+from isotherm.trust.scoring import calibrated
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from isotherm.distributed.labels import OwnSeeds
+    from isotherm.engines.mpi.session import SharedSession
+    from isotherm.solvers import Certificate, Solution
+
+
+class OwnAnswers(HeatClassifier):
+    """A classifier that was fitted across ranks, of the nodes that one of them owns.
+
+    What it says of them is what a fit of the whole graph would; means, and what scores are worth,
+    are those of all ranks.
+    """
+
+    def conclude(
+        self, texts: pa.Array, session: SharedSession, solution: Solution, seeds: OwnSeeds
+    ) -> OwnAnswers:
+        """Make labels of the temperatures of own nodes; all ranks at once."""
+        from dataclasses import replace
+
+        n_own, ranks = session.problem.graph.n_own, session.problem.graph.ranks
+        own = Seeds(seeds.nodes, seeds.codes, session.problem.values, None, np.array(seeds.classes))
+        self._nodes, self._decision = NodeIndex(texts), self.decision
+        self.seeds_, self.classes_ = own, own.classes
+        proof: Certificate = replace(
+            solution.certificate, nodes=solution.certificate.nodes[:n_own].copy()
+        )
+        self.solution_ = replace(solution, certificate=proof)
+        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
+        verdict = judge(
+            self.temperatures_,
+            proof,
+            own.held_codes(n_own),
+            decision=self.decision,
+            tol=self.tol,
+            shares=seeds.shares,
+            total=ranks.sums,
+        )
+        self._keep(verdict)
+        fitted = Fitted(session, solution, seeds.codes, self.unreached == "abstain")
+        left = leave_sample_out(fitted, max(self.tol, SAMPLE_TOL))
+        unit = self._spread(ranks.sums)
+        self._later = FoundLater(left, calibrated(left, self.decision, unit))
+        return self

@@ -1,0 +1,162 @@
+"""Conjugate gradients across ranks: some columns at once, with the exit times of their proof."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isotherm.engines.mpi.arithmetic import WIDTHS
+from isotherm.engines.mpi.vectors import zeros
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from isotherm.engines.mpi.arithmetic import Arithmetic
+    from isotherm.engines.mpi.share import SharedProblem
+
+DIGITS = 1e-5  # by which a residual may shrink, in float32, before it is found afresh
+
+
+class Descent:
+    """The vectors of some columns, and the steps made on them.
+
+    Parameters
+    ----------
+    problem : SharedProblem
+    arithmetic : Arithmetic
+    X : array of shape (n_own, c)
+        To start from: given where nodes are held.
+    exits : array of shape (n_own,) or None
+        Of the exit times, if they are to be found along with the columns.
+
+    Attributes
+    ----------
+    levels : array of shape (c + 1,) or (c,)
+        The greatest residual of each column, in units of the gauge; the last that of the exit
+        times, if these are found, too.
+    steps : int
+    """
+
+    def __init__(
+        self,
+        problem: SharedProblem,
+        arithmetic: Arithmetic,
+        X: NDArray[np.float64],
+        exits: NDArray[np.float64] | None,
+    ) -> None:
+        self._problem, self._arithmetic = problem, arithmetic
+        self._n_own, self.columns = X.shape
+        self.lanes = self.columns + (exits is not None)
+        self._heated = self.columns if exits is not None else -1
+        width = next(width for width in WIDTHS if width >= self.lanes)
+        own, every = (self._n_own, width), (problem.graph.n_all, width)
+        self._X = zeros(every)
+        self._X[: self._n_own, : self.columns] = X
+        if exits is not None:
+            self._X[: self._n_own, self.columns] = exits
+        self._X[: self._n_own][problem.is_unreached[: self._n_own]] = 0.0
+        self._P = zeros(every, arithmetic.dtype)
+        self._V, self._D, self._R = (zeros(own, arithmetic.dtype) for _ in range(3))
+        self.steps = 0
+        self._moving = np.zeros(width, dtype=bool)
+        self._rz: NDArray[np.float64]
+        self._levels: NDArray[np.float64]
+        self._previous = np.full(width, np.inf)
+        self.refresh()
+
+    @property
+    def levels(self) -> NDArray[np.float64]:
+        return np.asarray(self._levels[: self.lanes])
+
+    def run(
+        self,
+        goals: NDArray[np.float64],
+        most: int,
+        each_step: Callable[[Descent], None] | None = None,
+        *,
+        leader: int | None = None,
+    ) -> None:
+        """Steps until every column is at its goal, or one of them, or so many have been made.
+
+        The levels are those of the recurrence at the end, which a proof has to confirm; where it
+        does not, `refresh` finds them afresh.
+
+        Parameters
+        ----------
+        goals : array of shape (lanes,)
+        most : int
+        each_step : callable, optional
+            Called after each step, on all ranks.
+        leader : int, optional
+            The column whose goal ends the run.
+        """
+        wanted = np.full(len(self._levels), np.inf)
+        wanted[: self.lanes] = goals
+        while True:
+            moving = self._levels > wanted
+            going = moving.any() if leader is None else moving[leader]
+            if not going or self.steps >= most:
+                return
+            self._step(moving)
+            if each_step is not None:
+                each_step(self)
+            if (self._levels[moving] <= DIGITS * self._weighed[moving]).any():
+                self.refresh()
+
+    def _step(self, moving: NDArray[np.bool_]) -> None:
+        # Saad, Iterative Methods for Sparse Linear Systems (2nd ed.), Algorithm 9.1, with the new
+        # direction (lines 7 and 8) made when it is needed: from a residual that may be found
+        # afresh meanwhile. A column at its goal is frozen by α = β = 0.
+        ranks, arithmetic = self._problem.graph.ranks, self._arithmetic
+        beta = _ratio(self._rz, self._previous, moving & self._moving)
+        arithmetic.turn(beta, self._R, self._P)
+        along = ranks.sums(arithmetic.multiply(self._P, self._V))
+        alpha = _ratio(self._rz, along, moving)
+        self._previous, self._moving = self._rz, moving
+        self._rz, self._levels = self._over_ranks(
+            arithmetic.descend(alpha, self._P, self._V, self._D, self._R)
+        )
+        self.steps += 1
+
+    def refresh(self) -> None:
+        """Find residuals afresh; the next step goes on in its direction."""
+        self._rz, self._levels = self._weigh()
+        self._weighed = self._levels
+
+    def _weigh(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self._X[: self._n_own] += self._D
+        self._D[:] = 0.0
+        self._problem.graph.halo.fill(self._X)
+        return self._over_ranks(self._arithmetic.weigh(self._X, self._heated, self._R))
+
+    def _over_ranks(
+        self, own: tuple[NDArray[np.float64], NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        found = self._problem.graph.ranks.gathered(np.array(own))
+        return found[:, 0].sum(axis=0), found[:, 1].max(axis=0)
+
+    def settled(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+        """X of all nodes, ghosts included, within its bounds; `refresh` goes on from there."""
+        self._X[: self._n_own] += self._D
+        self._D[:] = 0.0
+        own = self._X[: self._n_own, : self.columns]
+        np.clip(own, low, high, out=own)
+        self._problem.graph.halo.fill(self._X)
+        return self._X
+
+    def temperatures(self) -> NDArray[np.float64]:
+        """X of own nodes, as it is."""
+        return np.asarray(self._X[: self._n_own, : self.columns] + self._D[:, : self.columns])
+
+    def exits(self) -> NDArray[np.float64]:
+        """The exit times of own nodes, as they are."""
+        return np.asarray(self._X[: self._n_own, self.columns] + self._D[:, self.columns])
+
+
+def _ratio(
+    above: NDArray[np.float64], below: NDArray[np.float64], where: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    return np.divide(above, below, out=np.zeros_like(above), where=where & (below > 0))

@@ -1,0 +1,302 @@
+"""SharedSession: a problem shared out over ranks, solved and proven like any other."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+
+from isotherm.engines.blocks import blocks_of
+from isotherm.engines.mpi.descent import Descent
+from isotherm.errors import ParameterError
+from isotherm.rounding import UNIT_ROUNDOFF
+from isotherm.solvers.certificate import nothing_to_prove, prove
+from isotherm.solvers.imbalance import Imbalance
+from isotherm.solvers.method import EXIT_TIME_LEVEL
+from isotherm.solvers.operator import root_measures
+from isotherm.solvers.solution import Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.mpi.arithmetic import Arithmetic
+    from isotherm.engines.mpi.share import SharedProblem
+    from isotherm.solvers.certificate import Certificate
+    from isotherm.solvers.method import Warm
+    from isotherm.solvers.options import Progress, SolveOptions, Stop
+
+    ArithmeticOf = Callable[[SharedProblem, NDArray[np.float64], int | None], Arithmetic]
+    # Told after each step, on all ranks: temperatures of own nodes and their exit times, made
+    # when asked for.
+    Keep = Callable[[Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]], None]
+
+MOST_STEPS = 10_000
+DRIFT = 1.1  # of the recurrence from the truth, in float32
+TIGHTER = 0.25  # of the goal, if a proof shows that it was too loose
+
+
+class SharedSession:
+    """See `isotherm.engines.engine.Session`; all ranks call the same methods.
+
+    What it takes and gives is of own nodes; certificates also of ghosts, which follow them.
+
+    Parameters
+    ----------
+    engine : str
+        Its name.
+    problem : SharedProblem
+    options : SolveOptions
+    arithmetic_of : callable
+        Makes the arithmetic of a problem, given its gauge.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        problem: SharedProblem,
+        options: SolveOptions,
+        arithmetic_of: ArithmeticOf,
+    ) -> None:
+        if options.solver not in ("auto", "cg"):
+            problem.graph.ranks.refuse(
+                ParameterError(
+                    f"solver={options.solver!r} works on one machine only: several have 'cg'"
+                )
+            )
+        self.engine, self.problem, self.options = engine, problem, options
+        self._arithmetic_of = arithmetic_of
+        n_own = problem.graph.n_own
+        degrees = problem.graph.degrees[:n_own]
+        rooted = root_measures(cast("DirichletProblem", _Rooted(problem)), options.tol)
+        self.gauge = np.where(problem.is_free[:n_own], np.sqrt(degrees) if rooted else degrees, 1.0)
+        self.arithmetic = arithmetic_of(problem, self.gauge, options.threads)
+        self._exits: NDArray[np.float64] | None = None  # of all nodes, once they are found
+        self._longest = math.inf
+
+    def solve(
+        self,
+        values: NDArray[np.float64] | None = None,
+        *,
+        tol: float | None = None,
+        start: Warm | None = None,
+        stop: Stop | None = None,
+        progress: Progress | None = None,
+        keep: Keep | None = None,
+    ) -> Solution:
+        """See `isotherm.engines.engine.Session`.
+
+        Parameters
+        ----------
+        values : array of shape (s, k), optional
+            Of own seeds.
+        tol, progress
+            See there.
+        start : Warm, optional
+            Of own nodes.
+        stop
+            There is none: all temperatures are proven to `tol`.
+        keep : callable, optional
+            Told after each step what there is to keep.
+        """
+        if stop is not None:
+            raise ParameterError("stop='labels' works on one machine only")
+        began = time.perf_counter()
+        problem = self.problem if values is None else self.problem.with_values(values)
+        if problem.n_free == 0 or problem.n_columns == 0:
+            T = _with_boundary(problem, np.zeros((problem.graph.n_own, problem.n_columns)))
+            proof = nothing_to_prove(cast("DirichletProblem", problem))
+            return self._solution(problem, T, proof, 0, began, missed="")
+        solve = _Solve(self, problem, self.options.tol if tol is None else tol, start)
+        solve.run(progress, keep)
+        proof = solve.certificate()
+        bound = self._bound(proof)
+        missed = "" if bound <= solve.tol else _shortfall(solve.steps, bound, solve.tol)
+        return self._solution(problem, solve.T, proof, solve.steps, began, missed=missed)
+
+    def _bound(self, proof: Certificate) -> float:
+        """The bound over all nodes of all ranks."""
+        return float(self.problem.graph.ranks.gathered(np.float64(proof.bound)).max())
+
+    def _solution(
+        self,
+        problem: SharedProblem,
+        T: NDArray[np.float64],
+        proof: Certificate,
+        steps: int,
+        began: float,
+        *,
+        missed: str,
+    ) -> Solution:
+        unreached = problem.is_unreached[: problem.graph.n_own]
+        T[unreached] = np.nan
+        seconds = time.perf_counter() - began
+        return Solution(T, proof, unreached, steps, "cg", self.engine, seconds, not missed, missed)
+
+    def prepare(self, problem: SharedProblem, options: SolveOptions | None = None) -> SharedSession:
+        """Make another problem ready."""
+        return SharedSession(self.engine, problem, options or self.options, self._arithmetic_of)
+
+    def close(self) -> None:
+        """Give back what is held."""
+        self._exits = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Solve:
+    """One solve: block after block of columns, each until it is proven."""
+
+    def __init__(
+        self, session: SharedSession, problem: SharedProblem, tol: float, start: Warm | None
+    ) -> None:
+        self.session, self.problem, self.tol = session, problem, tol
+        n_own = problem.graph.n_own
+        T = np.zeros((n_own, problem.n_columns))
+        h = np.zeros(n_own)
+        if start is not None:
+            T[:] = np.clip(np.nan_to_num(start.temperatures), *problem.bounds)
+            if start.exits is not None:
+                h[:] = np.where(problem.is_free[:n_own], np.nan_to_num(start.exits), 0.0)
+        self.T, self.h = _with_boundary(problem, T), h
+        self.steps = 0
+        self.found: list[Imbalance] = []
+
+    def run(self, progress: Progress | None, keep: Keep | None) -> None:
+        known = self.session._exits is not None
+        for block in blocks_of(self.problem.n_columns, one_hot=False, exits=not known):
+            columns = slice(block.first, block.first + block.columns)
+            self._solve_block(columns, progress, keep, with_exits=block.exits)
+
+    def _solve_block(
+        self, columns: slice, progress: Progress | None, keep: Keep | None, *, with_exits: bool
+    ) -> None:
+        session, problem = self.session, self.problem
+        some = problem.with_values(problem.values[:, columns])
+        descent = Descent(some, session.arithmetic, self.T[:, columns],
+                          self.h if with_exits else None)  # fmt: skip
+        before = self.steps
+
+        def each_step(descent: Descent) -> None:
+            self.steps = before + descent.steps
+            if progress is not None:
+                levels = descent.levels[: descent.columns]
+                progress(self.steps, float(levels.max()) * min(session._longest, 1e300))
+            if keep is not None:
+                keep(lambda: self._so_far(descent, columns, with_exits=with_exits))
+
+        if with_exits and session._exits is None:
+            goals = np.append(np.zeros(descent.columns), EXIT_TIME_LEVEL)
+            self._find_exits(descent, goals, each_step)
+        looser, previous = 1.0, math.inf
+        while True:
+            goal = max(self.tol / (2 * session._longest), 4 * UNIT_ROUNDOFF) * looser
+            goals = np.full(descent.lanes, goal)
+            goals[descent.columns :] = EXIT_TIME_LEVEL
+            descent.run(goals, MOST_STEPS, each_step)
+            X = descent.settled(*some.bounds)
+            found = self._weighed(some, X)
+            bound = session._bound(prove(cast("DirichletProblem", some), X[:, : descent.columns],
+                                         self._h(), found))  # fmt: skip
+            if bound <= self.tol or descent.steps >= MOST_STEPS or not bound < previous / 2:
+                break
+            looser, previous = looser * TIGHTER, bound
+            descent.refresh()
+        self.T[:, columns] = X[: len(self.T), : descent.columns]
+        self.steps = before + descent.steps
+        self.found.append(found)
+
+    def _find_exits(self, descent: Descent, goals: NDArray[np.float64], each_step: Any) -> None:
+        """Steps until the exit times are good enough to prove something, temperatures along."""
+        session, ranks = self.session, self.problem.graph.ranks
+        descent.run(goals, MOST_STEPS, each_step, leader=descent.columns)
+        lack = float(descent.levels[-1]) * DRIFT
+        h = np.zeros(self.problem.graph.n_all)
+        h[: len(self.h)] = descent.exits()
+        h[~self.problem.is_free] = 0.0
+        session._exits = self.problem.graph.halo.fill(h)
+        self.h[:] = h[: len(self.h)]
+        longest = float(ranks.gathered(np.float64(h.max(initial=0.0))).max())
+        session._longest = max(longest / (1 - lack) if lack < 1 else longest, 1.0)
+
+    def _so_far(
+        self, descent: Descent, columns: slice, *, with_exits: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        T, h = self.T.copy(), self.h
+        T[:, columns] = descent.temperatures()
+        if with_exits and self.session._exits is None:
+            h = descent.exits()
+        return T, h
+
+    def _h(self) -> NDArray[np.float64]:
+        exits = self.session._exits
+        return np.zeros(self.problem.graph.n_all) if exits is None else exits
+
+    def _weighed(self, some: SharedProblem, X: NDArray[np.float64]) -> Imbalance:
+        """What proves some columns, of all ranks."""
+        own, k, h = self.problem.graph.n_own, some.n_columns, self._h()
+        held = bool((X[some.boundary, :k] == some.values).all())
+        stray = bool(h[:own][~some.is_free[:own]].any()) or not held
+        ranks, arithmetic = self.problem.graph.ranks, self.session.arithmetic
+        infinite, nothing = np.inf, np.zeros(k)
+        most = np.array([nothing, nothing, nothing, nothing - infinite, nothing - infinite])
+        ends, n_nodes = np.array([infinite, infinite, 0.0, 0.0]), 0
+        if len(some.free):  # a rank may have none
+            one = arithmetic.imbalance(some, X, h)
+            most = np.array([one.level, one.rounding, one.relative, one.high, -one.low])[:, :k]
+            ends = np.array([one.degrees[0], one.exits[0], -one.degrees[1], -one.exits[1]])
+            n_nodes = one.n_nodes
+        most = ranks.gathered(most).max(axis=0)  # NaN stays one
+        ends = ranks.gathered(ends).min(axis=0)
+        return Imbalance(
+            level=most[0],
+            rounding=most[1],
+            relative=most[2],
+            low=-most[4],
+            high=most[3],
+            degrees=(float(ends[0]), -float(ends[2])),
+            exits=(float(ends[1]), -float(ends[3])),
+            n_nodes=ranks.total(n_nodes),
+            stray=ranks.any(stray),
+        )
+
+    def certificate(self) -> Certificate:
+        """The proof of all columns."""
+        first = self.found[0]
+        whole: dict[str, Any] = {
+            name: np.concatenate([getattr(one, name) for one in self.found])
+            for name in ("level", "rounding", "relative", "low", "high")
+        }
+        found = replace(first, **whole, stray=any(one.stray for one in self.found))
+        return prove(cast("DirichletProblem", self.problem), self.T, self._h(), found)
+
+
+class _Rooted:
+    """What `root_measures` looks at, of all ranks."""
+
+    def __init__(self, problem: SharedProblem) -> None:
+        self.degree_range = problem.degree_range
+        self.graph = self
+        self.rows = self
+        self.longest = problem.graph.longest
+
+
+def _with_boundary(problem: SharedProblem, T: NDArray[np.float64]) -> NDArray[np.float64]:
+    T[problem.boundary] = problem.values
+    return T
+
+
+def _shortfall(steps: int, bound: float, tol: float) -> str:
+    return (
+        f"cg stopped at step {steps}: temperatures are proven to {bound:.1e} only, not to "
+        f"tol = {tol:.1e}; loosen tol, or label more nodes"
+    )
