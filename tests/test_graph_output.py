@@ -183,7 +183,7 @@ def test_a_list_of_nobody_is_a_file_without_rows(blocks, tmp_path, name):
 
 
 def test_pages_and_files_have_the_same_colours():
-    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    style = (TEMPLATES / "colours.css").read_text(encoding="utf-8")
     light = style[: style.index("@media")]
     assert all(f"--c{k}: {colour};" in light for k, colour in enumerate(COLOURS))
     assert f"--other: {OTHER};" in light

@@ -309,7 +309,7 @@ def test_a_section_that_fails_leaves_the_others(run, monkeypatch):
 def test_a_whole_bar_and_a_long_name_stay_within_their_cells():
     run = run_of(Graph.from_edges([0, 1], [1, 2]), {0: "W" * 100, 1: "W" * 100, 2: "plain"})
     page = Page(classification_page(run))
-    assert [row[0] for row in page.table("Sizes of the classes")] == ["W" * 29 + "…", "plain"]
+    assert [row[0] for row in page.table("Size of each class")] == ["W" * 29 + "…", "plain"]
     assert [bar.split(";")[0] for bar in page.bars] == ["width: 100.0%"] * 2 + ["width: 50.0%"] * 2
 
 

@@ -14,7 +14,7 @@ from isotherm.read.load import gather_labels
 from isotherm.write import write_predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
     from isotherm.classifier.regress import DirichletRegressor
@@ -83,8 +83,9 @@ def predict_label_sets(
 def _parameters(job: Job) -> dict[str, Any]:
     """Those that all estimators have."""
     names = ("leak", "tol", "solver", "engine", "threads", "memory", "unreached")
-    chosen = {name: job.model[name] for name in names}  # type: ignore[literal-required]
-    if chosen["leak"] == "auto":
+    model: Mapping[str, Any] = job.model
+    chosen = {name: model[name] for name in names if name in model}
+    if chosen.get("leak") == "auto":
         raise ParameterError("--leak must be a number here: 'auto' is for one label per node")
     return chosen
 

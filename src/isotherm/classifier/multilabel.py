@@ -182,7 +182,7 @@ class MultiLabelDirichletClassifier(
         self.status_ = np.select(which, [PREDICTED, NO_HEAT], SEED)
         self._judge_labels()
         self._calibrations: list[Calibration] = []  # found when first asked for
-        self._left_out: tuple[NDArray[np.float64], NDArray[np.bool_]] | None = None
+        self._left_out: list[tuple[NDArray[np.float64], NDArray[np.bool_]]] = []  # likewise
         return self
 
     def _judge_labels(self) -> None:
@@ -315,16 +315,17 @@ class MultiLabelDirichletClassifier(
 
     def _leads_left_out(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Leads at seeds as if each were free, and whether it has the label; found once."""
-        if self._left_out is None:
+        if not self._left_out:
             with self._prepare(self.problem_) as session:
-                self._left_out = leads_left_out(
+                found = leads_left_out(
                     session,
                     with_all_heat(self.solution_, leaks=self.problem_.leak > 0),
                     self._decision,
                     tol=max(self.tol, PROBABILITY_TOL),
                     abstain=self.unreached == "abstain",
                 )
-        return self._left_out
+            self._left_out.append(found)
+        return self._left_out[0]
 
     def _calibrate(self) -> list[Calibration]:
         S, predicted = self.scores_, self.status_ == PREDICTED

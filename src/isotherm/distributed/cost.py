@@ -1,7 +1,6 @@
 """What a job on many machines would take: memory of a rank, bytes sent, steps and time.
 
-A model of the code in this package, with constants that were measured; see
-docs/many-machines.md, which holds it against measurements.
+A model of the code in this package; docs/many-machines.md holds it against measurements.
 
 Edges are taken to join nodes at random, the worst there is: the e entries of a rank then lead to
 ``(N − n) (1 − exp(−e / N))`` different nodes of other ranks, its ghosts, each of which is a row to
@@ -19,7 +18,8 @@ from isotherm.memory import size_text
 LANES = 16  # columns that are solved at once
 STEPS = 20  # of block models and R-MAT graphs at 1e-6; citation graphs take 60 to 130
 
-# Measured, as time of one processor and as memory of a process: see docs/many-machines.md, and
+# Rounded from runs on two busy processors, or counted from the arrays that are held; measured memory
+# is up to 1.4 times, and time up to 1.6 times what they give: docs/many-machines.md, and
 # results/benchmarks/ranks_share_the_work.json.
 PROCESS = 135e6  # bytes of a rank before it has read anything
 BYTES_PER_ENTRY = 24.0  # while rows are made of what was read, without weights
