@@ -192,7 +192,7 @@ def test_the_command_takes_names_and_a_file_of_them(tmp_path):
     (tmp_path / "labels.csv").write_text("node,label\na,left\ne,right\n")
     (tmp_path / "list.csv").write_text('rank,node\n1,"d"\n2,x\n3,b\n')
     here = CliRun(tmp_path)
-    asked = ["explain", "edges.csv", "labels.csv", "b", "--nodes", "list.csv", "-q"]
+    asked = ["explain", "edges.csv", "labels.csv", "b", "--nodes-from", "list.csv", "-q"]
     run = here(*asked, "-o", "why.svg")
     assert run.returncode == 0
     assert re.findall(r"^\w: \w+, probability", run.stdout, re.MULTILINE) == [
@@ -203,7 +203,7 @@ def test_the_command_takes_names_and_a_file_of_them(tmp_path):
     assert (tmp_path / "why.svg").exists()
     for more, said in (
         (["-o", "why.jpg"], "must be one of .html"),
-        (["--nodes", "missing.csv"], "missing.csv cannot be read"),
+        (["--nodes-from", "missing.csv"], "missing.csv cannot be read"),
     ):
         refused = here(*asked[:4], *more, "-q")
         assert refused.returncode in (1, 2)

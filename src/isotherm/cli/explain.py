@@ -37,7 +37,7 @@ def explain(
         list[str] | None, typer.Argument(metavar="[NODE]...", help="The nodes to explain.")
     ] = None,
     *,
-    nodes: Annotated[
+    nodes_from: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
@@ -67,9 +67,11 @@ def explain(
 
     job = replace(make_job(edges, labels, reading, model, solver), force=force)
     job.check(out)
-    names = list(dict.fromkeys([*(explained or ()), *(_names_in(nodes) if nodes else ())]))
+    names = list(
+        dict.fromkeys([*(explained or ()), *(_names_in(nodes_from) if nodes_from else ())])
+    )
     if not names:
-        raise ParameterError("name the nodes to explain, or a file of them with --nodes")
+        raise ParameterError("name the nodes to explain, or a file of them with --nodes-from")
     if out is not None:
         check_explanation_file(out, len(names))
     run = fitted(job, messages)

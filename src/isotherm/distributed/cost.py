@@ -18,8 +18,8 @@ from isotherm.memory import size_text
 LANES = 16  # columns that are solved at once
 STEPS = 20  # of block models and R-MAT graphs at 1e-6; citation graphs take 60 to 130
 
-# Rounded from runs on two busy processors, or counted from the arrays that are held; measured memory
-# is up to 1.4 times, and time up to 1.6 times what they give: docs/many-machines.md, and
+# Rounded from runs on two busy processors, or counted from the arrays that are held. Memory
+# was up to 1.4 times, and time up to 1.6 times what they give: see docs/many-machines.md, and
 # results/benchmarks/ranks_share_the_work.json.
 PROCESS = 135e6  # bytes of a rank before it has read anything
 BYTES_PER_ENTRY = 24.0  # while rows are made of what was read, without weights

@@ -108,7 +108,7 @@ def write_predictions(
     least = check_probability(min_probability)
     classifier = cast("HeatClassifier", model)
     n_classes = len(classifier.classes_) if temperatures else 0
-    check_size(name, model.problem_.graph.n_nodes, n_classes)
+    check_size(name, len(model.solution_.temperatures), n_classes)
     coloured = output.write_graph is not None
     if not hasattr(model, "STATUS"):
         if least > 0 or temperatures:
