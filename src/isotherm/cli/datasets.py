@@ -19,7 +19,7 @@ Name = Annotated[str, typer.Argument(help="Name of the data set.")]
 
 @commands.command("list")
 def list_datasets(data: Data = None) -> None:
-    """List the data sets: those that come along, those in the cache, and those to be fetched."""
+    """List the data sets: those bundled, those in the cache, and those to download."""
     from isotherm.datasets import dataset_names, describe
     from isotherm.report.terminal import dataset_table
 

@@ -37,7 +37,8 @@ _output = partial(typer.Option, rich_help_panel="Output")
 
 _edges = typer.Argument(
     metavar="EDGES",
-    help=f"The graph: {edge_formats()}, plain or packed (gz, zst, bz2, xz); - is standard input.",
+    help=f"The graph: {edge_formats()}, plain or compressed (gz, zst, bz2, xz); - is standard "
+    "input.",
 )
 _labels = typer.Argument(metavar="LABELS", help=f"Known labels: {label_formats()}.")
 Edges = Annotated[str, _edges]
@@ -45,7 +46,7 @@ SeveralEdges = Annotated[
     list[str],
     typer.Argument(
         metavar="EDGES...",
-        help=f"The graph: {edge_formats()}, plain or packed (gz, zst, bz2, xz); - is standard "
+        help=f"The graph: {edge_formats()}, plain or compressed (gz, zst, bz2, xz); - is standard "
         "input. Several files only on many machines.",
     ),
 ]
@@ -54,7 +55,7 @@ EdgesIfAny = Annotated[str | None, _edges]
 LabelsIfAny = Annotated[str | None, _labels]
 Most = Annotated[int, typer.Option(min=1, help="How many to list.")]
 Repeats = Annotated[int, typer.Option(min=1, help="Draws for each setting.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of all that is drawn at random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Data = Annotated[
     Path | None,
     typer.Option(
@@ -80,7 +81,9 @@ Leak = Annotated[
     str | None,
     _model(metavar="NUMBER", help="Paper: heat lost at each node, 0 by default, or 'auto'."),
 ]
-Unreached = Annotated[Literal["abstain", "zero"], _model(help="Nodes without a path to a seed.")]
+Unreached = Annotated[
+    Literal["abstain", "zero"], _model(help="What to do with nodes that have no path to a seed.")
+]
 Out = Annotated[
     str | None,
     _output(
@@ -91,7 +94,9 @@ Out = Annotated[
         "standard output.",
     ),
 ]
-Report = Annotated[str | None, _output(metavar="FILE", help="Web page about the run, one file.")]
+Report = Annotated[
+    str | None, _output(metavar="FILE", help="Write a web page about the run: one file.")
+]
 ExplanationFile = Annotated[
     str | None,
     _output(
@@ -112,7 +117,7 @@ Memory = Annotated[
     ),
 ]
 Force = Annotated[
-    bool, _output("--force", help="Replace files that are there; write into pipes and devices.")
+    bool, _output("--force", help="Replace existing files; write into pipes and devices.")
 ]
 SpreadsheetSafe = Annotated[
     bool,
@@ -173,7 +178,7 @@ class SeveralLabels:
     ] = False
     label_separator: Annotated[
         str | None,
-        in_files(metavar="TEXT", help="With --multi: what stands between the labels in a cell."),
+        in_files(metavar="TEXT", help="With --multi: the separator between labels in a cell."),
     ] = None
 
     def check(self, model: ModelOptions, output: PredictionOptions) -> None:
@@ -204,17 +209,22 @@ def _use_threads(count: int | None) -> int | None:
 class SolverOptions:
     """How temperatures are found. An option of the engines is added here, and in `make_job`."""
 
-    tol: Annotated[float, _solver(help="Greatest error of a temperature, proven.")] = 1e-6
+    tol: Annotated[float, _solver(help="Largest error allowed in a temperature; it is proven.")] = (
+        1e-6
+    )
     solver: Annotated[
-        Literal["auto", "cg", "direct", "sweeps", "elimination"], _solver(help="How to solve.")
+        Literal["auto", "cg", "direct", "sweeps", "elimination"],
+        _solver(help="Algorithm that solves."),
     ] = "auto"
     engine: Annotated[
         Literal["auto", "native", "scipy", "cuda", "mpi", "petsc"],
-        _solver(help="What computes; cuda: a GPU, mpi and petsc: many machines."),
+        _solver(help="What computes: cuda is a GPU, mpi and petsc are many machines."),
     ] = "auto"
     threads: Annotated[
         int | None,
-        _solver(min=1, max=1024, callback=_use_threads, help="By default one per processor."),
+        _solver(
+            min=1, max=1024, callback=_use_threads, help="Threads; by default one per processor."
+        ),
     ] = None
     memory: Memory = None
 
@@ -237,14 +247,16 @@ class PredictionOptions:
     top: Annotated[int, _output(min=1, help="How many nodes to list.")] = TOP
     summary: Annotated[
         str | None,
-        _output(metavar="FILE", help="JSON file about the run, for monitoring."),
+        _output(metavar="FILE", help="Write a JSON file about the run, for monitoring."),
     ] = None
-    temperatures: Annotated[bool, _output("--temperatures", help="Add a column per class.")] = False
+    temperatures: Annotated[
+        bool, _output("--temperatures", help="Add a column of temperatures for each class.")
+    ] = False
     min_probability: Annotated[
         float,
         _output(
             metavar="NUMBER",
-            help="Least probability of a label, from 0 to 1; nodes below it get none: 'unsure'.",
+            help="Smallest probability, from 0 to 1, at which a node gets a label; others are 'unsure'.",
         ),
     ] = 0.0
     spreadsheet_safe: SpreadsheetSafe = False

@@ -11,7 +11,7 @@ import typer
 LIMIT, RATIO = "64GiB", 200.0  # what files may unpack to, see `isotherm.read.unpacking`
 
 in_files = partial(
-    typer.Option, rich_help_panel="What is in the files (found by looking, if not said)"
+    typer.Option, rich_help_panel="What is in the files (found by looking, if not given)"
 )
 
 
@@ -28,18 +28,19 @@ class EdgeOptions:
         bool,
         in_files(
             "--bipartite",
-            help="The two columns of EDGES have ids of their own: 7 and 7 are two nodes.",
+            help="The two columns of EDGES name different kinds of nodes: 7 and 7 are two nodes.",
         ),
     ] = False
     edge_table: Annotated[
         str | None,
         in_files(
             "--table",
-            help="Of EDGES: the table or query (SQLite), or the sheet, by name or number.",
+            help="Table or query (SQLite) or sheet of EDGES, by name or number.",
         ),
     ] = None
     delimiter: Annotated[
-        str | None, in_files(help="Of EDGES: a character, 'tab' or 'space' (any white space).")
+        str | None,
+        in_files(help="Delimiter of EDGES: a character, 'tab' or 'space' (any white space)."),
     ] = None
     header: Annotated[
         bool | None,
@@ -51,19 +52,17 @@ class EdgeOptions:
     ] = None
     ids: Annotated[
         Literal["exact", "normalised"],
-        in_files(help="'normalised': case, blanks and leading zeros of ids do not count."),
+        in_files(help="'normalised' ignores case, blanks and leading zeros in ids."),
     ] = "exact"
-    decimal: Annotated[
-        Literal[".", ","], in_files(help="Point or comma of decimal numbers in weights.")
-    ] = "."
+    decimal: Annotated[Literal[".", ","], in_files(help="Decimal mark in weights.")] = "."
     thousands: Annotated[
         str | None,
-        in_files(help="What stands between thousands in weights, such as , or ' or a blank."),
+        in_files(help="Thousands separator in weights, such as , or ' or a blank."),
     ] = None
     comment: Annotated[
-        str | None, in_files(help="Where this stands, the rest of a line is a comment.")
+        str | None, in_files(help="Text that begins a comment, up to the end of the line.")
     ] = None
-    encoding: Annotated[str, in_files(help="Of text files.")] = "utf-8"
+    encoding: Annotated[str, in_files(help="Encoding of text files.")] = "utf-8"
     on_error: Annotated[
         Literal["raise", "skip"], in_files(help="What to do with malformed rows.")
     ] = "raise"
@@ -71,14 +70,14 @@ class EdgeOptions:
         str,
         in_files(
             metavar="SIZE",
-            help="Most that a packed file or a stream may unpack to, such as 500MB or 64GiB.",
+            help="Largest size a compressed file or a stream may expand to, such as 64GiB.",
         ),
     ] = LIMIT
     unpack_ratio: Annotated[
         float,
         in_files(
             min=1,
-            help="Most times its own size that a packed file may unpack to; counts above 256 MiB.",
+            help="How many times its own size a compressed file may expand to (over 256 MiB).",
         ),
     ] = RATIO
 
@@ -94,11 +93,11 @@ class ReadingOptions(EdgeOptions):
     label_weight: Annotated[
         str | None,
         in_files(
-            help="Column of LABELS with weights: of several labels of a node the heaviest counts."
+            help="Column of LABELS with weights: if a node has several labels, the heaviest counts."
         ),
     ] = None
-    label_table: Annotated[str | None, in_files(help="Of LABELS, as --table.")] = None
-    label_delimiter: Annotated[str | None, in_files(help="Of LABELS, as --delimiter.")] = None
+    label_table: Annotated[str | None, in_files(help="The same for LABELS as --table.")] = None
+    label_delimiter: Annotated[str | None, in_files(help="Delimiter of LABELS.")] = None
     label_header: Annotated[
         bool | None,
         in_files(
@@ -109,13 +108,13 @@ class ReadingOptions(EdgeOptions):
     ] = None
     merge_case: Annotated[
         bool,
-        in_files("--merge-case", help="Labels that differ only by case or blanks are one class."),
+        in_files("--merge-case", help="Merge labels that differ only by case or blanks."),
     ] = False
     keep_placeholders: Annotated[
         bool,
         in_files(
             "--keep-placeholders",
-            help="Labels such as N/A, unknown, ? and - are classes; else they mean: not known.",
+            help="Keep labels such as N/A, unknown, ? and - as classes; by default they mean unknown.",
         ),
     ] = False
     strict: Annotated[

@@ -178,7 +178,7 @@ def _fetch(address: str, receiver: _Receiver) -> None:
     try:
         import pooch
     except ImportError:
-        raise DatasetError("pooch is not there (pip install 'isotherm[data]')") from None
+        raise DatasetError("pooch is not installed (pip install 'isotherm[data]')") from None
     fetch = pooch.HTTPDownloader(
         progressbar=receiver,
         chunk_size=_CHUNK,

@@ -88,7 +88,7 @@ def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> L
 def open_demo(
     name: str, job: Job, files: PageFiles, stages: Stages, who: str = ""
 ) -> LabellingSession:
-    """A session on a data set that comes along, whose true labels are known."""
+    """A session on a bundled data set, whose true labels are known."""
     with stages.stage(f"reading {name}"):
         data = load_dataset(name)
         graph = data.graph.renamed(data.graph.nodes.as_texts())

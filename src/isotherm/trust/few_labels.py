@@ -71,7 +71,7 @@ def no_better_than_chance(
     way = "together" if together else "one at a time"
     return (
         f"left out {way}, {right} of {m} seeds get their label back, no more than "
-        f"by chance ({m * chance:.1f}): the graph may not know about these labels"
+        f"by chance ({m * chance:.1f}): the graph may say nothing about these labels"
     )
 
 

@@ -48,7 +48,7 @@ class NativeEngine:
         n_threads(self.threads)
         if core is None:
             raise ParameterError(
-                "the native engine is not there: isotherm was installed without a C++ compiler. "
+                "the native engine is not available: isotherm was installed without a C++ compiler. "
                 "Install one and isotherm again, or use engine='scipy'"
             )
         known = core.instruction_sets()
