@@ -256,7 +256,7 @@ class PredictionOptions:
         float,
         _output(
             metavar="NUMBER",
-            help="Smallest probability, from 0 to 1, at which a node gets a label; others are 'unsure'.",
+            help="Probability, from 0 to 1, below which a node gets no label: 'unsure'.",
         ),
     ] = 0.0
     spreadsheet_safe: SpreadsheetSafe = False

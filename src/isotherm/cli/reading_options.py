@@ -114,7 +114,7 @@ class ReadingOptions(EdgeOptions):
         bool,
         in_files(
             "--keep-placeholders",
-            help="Keep labels such as N/A, unknown, ? and - as classes; by default they mean unknown.",
+            help="Keep N/A, unknown, ? and - as classes; by default they mean unknown.",
         ),
     ] = False
     strict: Annotated[

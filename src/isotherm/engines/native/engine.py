@@ -48,8 +48,8 @@ class NativeEngine:
         n_threads(self.threads)
         if core is None:
             raise ParameterError(
-                "the native engine is not available: isotherm was installed without a C++ compiler. "
-                "Install one and isotherm again, or use engine='scipy'"
+                "the native engine is not available: isotherm was installed without a C++ "
+                "compiler. Install one and isotherm again, or use engine='scipy'"
             )
         known = core.instruction_sets()
         if self.simd is not None and self.simd not in known:
