@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_templates", "**.ipynb", "gallery/*.py"]
@@ -33,6 +34,9 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # examples are copied without prompts and output
+copybutton_prompt_is_regexp = True
 autodoc_typehints = "none"  # numpydoc's sections say it in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the template lists them
@@ -48,8 +52,9 @@ html_show_sphinx = False
 html_sidebars = {"index": []}
 html_theme_options = {
     "logo": {"text": "isotherm", "image_light": "_static/flame.svg", "image_dark": "_static/flame.svg"},
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_prev_next": True,
     "show_toc_level": 2,
@@ -71,6 +76,7 @@ sphinx_gallery_conf: dict[str, Any] = {
     "abort_on_example_error": True,
     "plot_gallery": "True",
     "min_reported_time": 5,
+    "write_computation_times": False,  # its page would load scripts from elsewhere
     "show_memory": False,
     "show_signature": False,
     "doc_module": ("isotherm",),
@@ -119,6 +125,7 @@ def read(app: Any, docname: str, source: list[str]) -> None:
 
     # Patterns are pages that may not be written yet: one that is not there is no broken link.
     text = PATTERN.sub(lambda found: found[0] if [*HERE.glob(f"{found[1]}*.md")] else "", source[0])
+    text = text.replace("\n\n```\n", "\n```\n")  # the tests need a blank line after an output
     source[0] = LINK.sub(led, text)
 
 

@@ -34,7 +34,8 @@ def spreading(adjacency, known, alpha=0.9, steps=50):
 def poisson(adjacency, known):
     """GraphLearning's Poisson learning."""
     model = graphlearning.ssl.poisson(csr_matrix(adjacency))
-    return model.fit_predict(np.array(list(known)), np.array(list(known.values())))
+    classes, codes = np.unique(list(known.values()), return_inverse=True)
+    return classes[model.fit(np.array(list(known)), codes).argmax(axis=1)]
 
 
 CLASSIFIERS = {
