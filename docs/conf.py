@@ -51,7 +51,11 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_sidebars = {"index": []}
 html_theme_options = {
-    "logo": {"text": "isotherm", "image_light": "_static/flame.svg", "image_dark": "_static/flame.svg"},
+    "logo": {
+        "text": "isotherm",
+        "image_light": "_static/flame.svg",
+        "image_dark": "_static/flame.svg",
+    },
     "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],

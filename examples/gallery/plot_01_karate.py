@@ -2,8 +2,8 @@
 The karate club, as in the paper
 ================================
 
-Zachary watched a karate club of 34 people split in two. Two labels, those of the two rivals, and the
-friendships are enough to tell who went with whom: Figure 1 of the paper.
+Zachary watched a karate club of 34 people split in two. Two labels, those of the two rivals, and
+the friendships are enough to tell who went with whom: Figure 1 of the paper.
 """
 
 import matplotlib.pyplot as plt
@@ -33,8 +33,15 @@ truth = (club.labels == club.labels[0]).astype(float)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for axis, title, colours in zip(axes, ("clubs", "temperatures"), (truth, heat), strict=True):
     nx.draw_networkx(
-        drawn, places, ax=axis, node_color=colours, cmap="RdBu_r", edge_color="#999999",
-        node_size=180, font_size=7, font_color="white",
+        drawn,
+        places,
+        ax=axis,
+        node_color=colours,
+        cmap="RdBu_r",
+        edge_color="#999999",
+        node_size=180,
+        font_size=7,
+        font_color="white",
     )
     axis.set_title(title)
     axis.set_axis_off()

@@ -28,8 +28,10 @@ known = dict(zip(nodes[given], debian.labels[given], strict=True))
 
 start = time.perf_counter()
 model = DirichletClassifier(tol=1e-4).fit(debian.graph, known)
-print(f"{len(known)} labels given; {len(model.classes_)} sections; "
-      f"{time.perf_counter() - start:.1f} s; {model.certified_.mean():.1%} of labels proven")
+print(
+    f"{len(known)} labels given; {len(model.classes_)} sections; "
+    f"{time.perf_counter() - start:.1f} s; {model.certified_.mean():.1%} of labels proven"
+)
 
 # %%
 # How well did it do on packages whose section was hidden and that heat reaches?
@@ -43,7 +45,9 @@ print(f"accuracy {np.mean(truth == found):.3f} on {judged.sum()} packages")
 
 sections, counts = np.unique(truth.astype(str), return_counts=True)
 largest = sections[np.argsort(-counts)][:20]
-scores = f1_score(truth.astype(str), found.astype(str), labels=largest, average=None, zero_division=0)
+scores = f1_score(
+    truth.astype(str), found.astype(str), labels=largest, average=None, zero_division=0
+)
 figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
 axis.bar(largest, scores, color="#2166ac")
 axis.set_ylabel("F1 on hidden packages")
@@ -51,4 +55,5 @@ axis.set_title("the twenty largest sections")
 axis.tick_params(axis="x", rotation=70)
 
 # %%
-# ``StackedDirichletClassifier``, the default of the command line, is more accurate, and takes longer.
+# ``StackedDirichletClassifier``, the default of the command line, is more accurate, and takes
+# longer.

@@ -28,8 +28,9 @@ rng = np.random.default_rng(0)
 shares = {"heat": [], "logistic regression": []}
 sizes = [20, 50, 100, 200, 400]
 for size in sizes:
-    seeds = np.concatenate([rng.choice(np.flatnonzero(digits == k), size // 10, replace=False)
-                            for k in range(10)])
+    seeds = np.concatenate(
+        [rng.choice(np.flatnonzero(digits == k), size // 10, replace=False) for k in range(10)]
+    )
     hidden = np.setdiff1d(np.arange(len(digits)), seeds)
     known = np.full(len(digits), -1)
     known[seeds] = digits[seeds]

@@ -52,4 +52,6 @@ hidden = np.setdiff1d(np.arange(10, customers), first)
 chances = model.predict_proba()[:, list(model.classes_).index("fraud")]
 best = hidden[np.argsort(-chances[hidden])][:20]
 left = ring - 10 - int((first < ring).sum())
-print(f"after 20 checks: {int((best < ring).sum())} of the next 20 are of the ring ({left} were left)")
+print(
+    f"after 20 checks: {int((best < ring).sum())} of the next 20 are of the ring ({left} were left)"
+)

@@ -22,8 +22,12 @@ second = [50, 40, 30, 20, 10, 5]
 accuracy = {decision: [] for decision in decisions}
 for size in second:
     rng = np.random.default_rng(1)
-    seeds = np.concatenate([rng.choice(np.flatnonzero(field == 0), 50, replace=False),
-                            rng.choice(np.flatnonzero(field == 1), size, replace=False)])
+    seeds = np.concatenate(
+        [
+            rng.choice(np.flatnonzero(field == 0), 50, replace=False),
+            rng.choice(np.flatnonzero(field == 1), size, replace=False),
+        ]
+    )
     hidden = np.setdiff1d(np.arange(len(field)), seeds)
     known = dict(zip(seeds.tolist(), field[seeds].tolist(), strict=True))
     for decision in decisions:

@@ -25,8 +25,10 @@ for node in spoilt:
 model = DirichletClassifier().fit(graph, known)
 suspects = model.leave_one_out().suspects()
 for one in suspects[:3]:
-    print(f"node {one.node}: given {one.label}, rather {one.suggested} "
-          f"({one.suggested_probability:.0%}); in truth {block[one.node]}")
+    print(
+        f"node {one.node}: given {one.label}, rather {one.suggested} "
+        f"({one.suggested_probability:.0%}); in truth {block[one.node]}"
+    )
 
 # %%
 # In the order of suspicion, how many of those looked at are really wrong?
@@ -41,4 +43,6 @@ axis.set_xlabel("labels looked at")
 axis.set_ylabel("wrong labels found, of 15")
 axis.legend()
 missed = len(spoilt) - (hits[-1] if len(hits) else 0)
-print(f"{len(suspects)} suspects; {hits[-1]} of them are wrong; {missed} wrong labels were not suspected")
+print(
+    f"{len(suspects)} suspects; {hits[-1]} of them are wrong; {missed} wrong labels were not suspected"
+)

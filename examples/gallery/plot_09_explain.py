@@ -29,12 +29,20 @@ colours = {seed: "#b2182b" if label == "Mr. Hi" else "#2166ac" for seed, label, 
 figure, axis = plt.subplots(figsize=(7, 5), layout="constrained")
 nx.draw_networkx_edges(drawn, places, ax=axis, edge_color="#cccccc")
 nx.draw_networkx_nodes(drawn, places, ax=axis, node_size=30, node_color="#cccccc")
-nx.draw_networkx_nodes(drawn, places, [8], ax=axis, node_size=200, node_shape="s", node_color="#333333")
 nx.draw_networkx_nodes(
-    drawn, places, list(shares), ax=axis,
-    node_size=[60 + 3000 * share for share in shares.values()], node_color=list(colours.values()),
+    drawn, places, [8], ax=axis, node_size=200, node_shape="s", node_color="#333333"
 )
-nx.draw_networkx_labels(drawn, places, {node: node for node in [8, *shares]}, ax=axis, font_color="white")
+nx.draw_networkx_nodes(
+    drawn,
+    places,
+    list(shares),
+    ax=axis,
+    node_size=[60 + 3000 * share for share in shares.values()],
+    node_color=list(colours.values()),
+)
+nx.draw_networkx_labels(
+    drawn, places, {node: node for node in [8, *shares]}, ax=axis, font_color="white"
+)
 axis.set_axis_off()
 
 # %%

@@ -23,13 +23,17 @@ graph = Graph.from_edges(source[open_street], target[open_street], nodes=range(s
 # The truth is a smooth field; 60 corners are measured, with an error of 1.
 
 y, x = np.mgrid[:size, :size] / size
-truth = 60 + 15 * np.sin(3 * x) * np.cos(2 * y) + 10 * np.exp(-20 * ((x - 0.7) ** 2 + (y - 0.3) ** 2))
+truth = (
+    60 + 15 * np.sin(3 * x) * np.cos(2 * y) + 10 * np.exp(-20 * ((x - 0.7) ** 2 + (y - 0.3) ** 2))
+)
 measured = rng.choice(size * size, 60, replace=False)
 known = {int(node): float(truth.ravel()[node] + rng.normal()) for node in measured}
 model = DirichletRegressor(tol=1e-3)
 found = model.fit_predict(graph, known).reshape(size, size)
-print(f"mean error {np.nanmean(np.abs(found - truth)):.2f}; "
-      f"always guessing the mean: {np.abs(np.mean(list(known.values())) - truth).mean():.2f}")
+print(
+    f"mean error {np.nanmean(np.abs(found - truth)):.2f}; "
+    f"always guessing the mean: {np.abs(np.mean(list(known.values())) - truth).mean():.2f}"
+)
 
 # %%
 # Heat makes spikes at single seeds: a measured value is held as it is, noise and all. ``tol`` bounds

@@ -25,7 +25,9 @@ groups = [
     for i in range(n)
 ]
 seeds = rng.choice(n, 40, replace=False).tolist()
-model = MultiLabelDirichletClassifier(decision="plain").fit(graph, {node: groups[node] for node in seeds})
+model = MultiLabelDirichletClassifier(decision="plain").fit(
+    graph, {node: groups[node] for node in seeds}
+)
 
 # %%
 # Each group is a heat problem of its own: its members among the seeds are hot, all other seeds cold.
@@ -33,8 +35,10 @@ model = MultiLabelDirichletClassifier(decision="plain").fit(graph, {node: groups
 names = model.classes_.tolist()
 truth = np.array([[name in group for name in names] for group in groups])
 hidden = np.setdiff1d(np.arange(n), seeds)
-print("macro-F1 on the others:",
-      round(f1_score(truth[hidden], model.predict()[hidden], average="macro"), 3))
+print(
+    "macro-F1 on the others:",
+    round(f1_score(truth[hidden], model.predict()[hidden], average="macro"), 3),
+)
 
 figure, axes = plt.subplots(3, 1, figsize=(8, 5), sharex=True, layout="constrained")
 for column, (axis, name) in enumerate(zip(axes, names, strict=True)):

@@ -17,7 +17,13 @@ from sklearn.metrics import f1_score
 from sklearn.neighbors import kneighbors_graph
 from sknetwork.classification import DiffusionClassifier, Propagation
 
-from isotherm import BlockModel, DirichletClassifier, Graph, StackedDirichletClassifier, load_dataset
+from isotherm import (
+    BlockModel,
+    DirichletClassifier,
+    Graph,
+    StackedDirichletClassifier,
+    load_dataset,
+)
 
 
 def spreading(adjacency, known, alpha=0.9, steps=50):
@@ -40,7 +46,9 @@ def poisson(adjacency, known):
 
 CLASSIFIERS = {
     "isotherm, centered": lambda graph, known: DirichletClassifier().fit_predict(graph, known),
-    "isotherm, stacked": lambda graph, known: StackedDirichletClassifier().fit_predict(graph, known),
+    "isotherm, stacked": lambda graph, known: StackedDirichletClassifier().fit_predict(
+        graph, known
+    ),
     "scikit-network diffusion": lambda graph, known: DiffusionClassifier().fit_predict(
         csr_matrix(graph.adjacency), known
     ),
@@ -60,8 +68,9 @@ joined = kneighbors_graph(images, 10)
 block_graph, block = BlockModel((400, 200, 100), p=0.03, q=0.008).sample(np.random.default_rng(0))
 debian = load_dataset("debian")
 texts = np.array([str(label) for label in debian.labels])
-names, counts = np.unique(texts[[label is not None and label != -1 for label in debian.labels]],
-                          return_counts=True)
+names, counts = np.unique(
+    texts[[label is not None and label != -1 for label in debian.labels]], return_counts=True
+)
 top = names[np.argsort(-counts)][:10]
 rows = np.flatnonzero(np.isin(texts, top))
 rows = np.random.default_rng(0).choice(rows, 8000, replace=False)
@@ -87,8 +96,15 @@ for graph, labels in GRAPHS.values():
         hidden = np.setdiff1d(np.arange(len(labels)), seeds)
         for name, classify in CLASSIFIERS.items():
             answer = np.asarray(classify(graph, known))
-            found[name].append(f1_score(labels[hidden], answer[hidden], average="macro",
-                                        labels=np.unique(labels), zero_division=0))
+            found[name].append(
+                f1_score(
+                    labels[hidden],
+                    answer[hidden],
+                    average="macro",
+                    labels=np.unique(labels),
+                    zero_division=0,
+                )
+            )
     for name, values in found.items():
         scores[name].append(np.mean(values))
 for name, values in scores.items():
@@ -102,8 +118,14 @@ width = 0.8 / len(scores)
 table = np.array(list(scores.values()))
 for row, name in enumerate(scores):
     best = table[row] == table.max(axis=0)
-    axis.bar(np.arange(3) + row * width, table[row], width, label=name,
-             edgecolor="black", linewidth=np.where(best, 2.0, 0.0))
+    axis.bar(
+        np.arange(3) + row * width,
+        table[row],
+        width,
+        label=name,
+        edgecolor="black",
+        linewidth=np.where(best, 2.0, 0.0),
+    )
 axis.set_xticks(np.arange(3) + 0.4 - width / 2, GRAPHS)
 axis.set_ylabel("macro-F1 on hidden nodes")
 axis.legend(ncols=2, fontsize=8)

@@ -91,6 +91,18 @@ def write_predictions(
         The file is there already, or something else in its place, or it cannot be written.
     ParameterError
         An ending that stands for no format, or for one that no spreadsheet runs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from isotherm import DirichletClassifier, Graph, write_predictions
+    >>> graph = Graph.from_edges(["ann", "bob", "cyd"], ["bob", "cyd", "dan"])
+    >>> model = DirichletClassifier().fit(graph, {"ann": "honest", "dan": "fraud"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_predictions(model, Path(folder) / "labelled.csv")
+    ...     print((Path(folder) / "labelled.csv").read_text().splitlines()[2])
+    bob,honest,0.8536,,,0.333333,predicted,true
     """
     name = os.fspath(path)
     output = output_of(name)

@@ -49,6 +49,13 @@ class Graph:
         What is stored of the adjacency matrix.
     sides : pair of str or None
         The two kinds of nodes of a bipartite graph, where each has ids of its own.
+
+    Examples
+    --------
+    >>> from isotherm import Graph
+    >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cyd"], [2.0, 1.0])
+    >>> graph.n_nodes, graph.names.tolist(), graph.degrees.tolist()
+    (3, ['ann', 'bob', 'cyd'], [2.0, 3.0, 1.0])
     """
 
     rows: Rows
