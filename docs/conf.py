@@ -123,6 +123,8 @@ def read(app: Any, docname: str, source: list[str]) -> None:
         if path.name in FROM_ROOT and path.parent == ROOT:
             page = HERE / "project" / f"{FROM_ROOT[path.name]}.md"
             return f"[{shown}]({os.path.relpath(page, folder)}{rest})"
+        if path == ROOT / "examples" / "gallery":
+            path = HERE / "gallery" / "index.rst"
         if path.is_relative_to(HERE):
             return f"[{shown}]({os.path.relpath(path, folder)}{rest})"
         return shown if path.is_dir() else f"[{shown}](path:{target})"

@@ -55,7 +55,9 @@ def accuracy() -> str:
     cases = by_case()
     lines = [["", "1 % known", "5 %", "20 %", f"best, of {len(cases)}", "mean time"]]
     for model, shown in MODELS.items():
-        best = sum(max(case, key=lambda who: case[who]["macro_f1"]) == model for case in cases.values())
+        best = sum(
+            max(case, key=lambda who: case[who]["macro_f1"]) == model for case in cases.values()
+        )
         means = [
             f"{mean(case[model]['macro_f1'] for (_, s), case in cases.items() if s == share):.3f}"
             for share in (0.01, 0.05, 0.2)
@@ -72,7 +74,9 @@ def losses() -> str:
         who = max((who for who in case if who not in OURS), key=lambda who: case[who]["macro_f1"])
         theirs, ours = case[who]["macro_f1"], case["stacked"]["macro_f1"]
         if theirs > ours:
-            lines.append([plain(graph), f"{share:.0%}", MODELS[who], f"{theirs:.3f}", f"{ours:.3f}"])
+            lines.append(
+                [plain(graph), f"{share:.0%}", MODELS[who], f"{theirs:.3f}", f"{ours:.3f}"]
+            )
     return written(lines, result("stacking_pays"))
 
 
@@ -136,7 +140,9 @@ def written(lines: list[list[str]], found: Row) -> str:
     machine = found["machine"]
     named = ("isotherm", "scikit-network", "graphlearning", "networkx", "pyamg", "igraph")
     named += ("torch-geometric", "scipy")
-    versions = [f"{name} {machine['versions'][name]}" for name in named if machine["versions"].get(name)]
+    versions = [
+        f"{name} {machine['versions'][name]}" for name in named if machine["versions"].get(name)
+    ]
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return (
         f"{table}\n\nMeasured {found['measured']} on {machine['cores']} cores ({machine['processor']}), "

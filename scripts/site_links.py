@@ -33,9 +33,14 @@ class Page(HTMLParser):
             self.loaded.append(found["src"] or "")
 
 
+def html_pages(site: Path) -> list[Path]:
+    """The pages of the site; what lies in ``_static`` belongs to the theme."""
+    return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
+
+
 def faults(site: Path) -> list[str]:
     """One line for each link that leads nowhere and each thing loaded from elsewhere."""
-    pages = {path.resolve(): Page(path) for path in sorted(site.rglob("*.html"))}
+    pages = {path.resolve(): Page(path) for path in html_pages(site)}
     found = []
     for path, page in pages.items():
         for target in page.links + page.loaded:
@@ -56,7 +61,7 @@ def main() -> int:
     """Print the faults; the exit code is 1 if there are any."""
     site = Path(sys.argv[1])
     found = faults(site)
-    print(*found, f"{len(list(site.rglob('*.html')))} pages, {len(found)} faults", sep="\n")
+    print(*found, f"{len(html_pages(site))} pages, {len(found)} faults", sep="\n")
     return int(bool(found))
 
 
