@@ -48,6 +48,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/flame.svg"
 html_show_sourcelink = False
+html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_show_sphinx = False
 html_sidebars = {"index": []}
 html_theme_options = {

@@ -1,4 +1,4 @@
-"""Draw docs/images/architecture.svg from the imports themselves: ``python scripts/architecture.py``.
+"""Draw docs/images/architecture.svg from the imports: ``python scripts/architecture.py``.
 
 With ``--check`` nothing is written; the exit code is 1 if the drawing is not what it would be.
 """
@@ -16,7 +16,7 @@ import isotherm
 DRAWING = Path(__file__).parents[1] / "docs" / "images" / "architecture.svg"
 PACKAGE = Path(isotherm.__file__).parent
 OUTSIDE = {"__init__", "__main__", "_core", "__version__"}
-LEFT, WIDTH, HEIGHT, DOWN, ACROSS, MARGIN = 220, 136, 24, 30, 1000, 12  # in pixels
+LEFT, WIDTH, HEIGHT, DOWN, ACROSS, MARGIN = 150, 136, 24, 30, 880, 12  # in pixels
 
 Imports = dict[str, set[str]]
 
@@ -94,8 +94,10 @@ def drawing(graph: Imports) -> str:
     middle = {name: MARGIN + HEIGHT / 2 + i * DOWN for i, name in enumerate(names)}
     height = len(names) * DOWN + 2 * MARGIN
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {ACROSS} {height}" '
-        f'width="{ACROSS}" height="{height}" font-family="sans-serif" font-size="13">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {ACROSS} {height}" '
+            f'width="{ACROSS}" height="{height}" font-family="sans-serif" font-size="13">'
+        ),
         "<title>What imports what in isotherm</title>",
         '<g fill="none" stroke="#2166ac" stroke-opacity="0.55">',
     ]
@@ -107,12 +109,13 @@ def drawing(graph: Imports) -> str:
             lines.append(f'<path data-from="{name}" data-to="{other}" d="{curve}"/>')
     lines.append("</g>")
     for name, y in middle.items():
+        right, low = LEFT + WIDTH + 10, y + 4
         colour = "#dbe9f6" if is_folder(name) else "#f4f4f4"
         lines.append(
             f'<rect x="{LEFT}" y="{y - HEIGHT / 2:g}" width="{WIDTH}" height="{HEIGHT}" '
             f'rx="4" fill="{colour}" stroke="#555"/>'
-            f'<text x="{LEFT + 8}" y="{y + 4:g}">{name}{"/" if is_folder(name) else ""}</text>'
-            f'<text x="{LEFT + WIDTH + 10}" y="{y + 4:g}" fill="#444">{escape(purpose(name))}</text>'
+            f'<text x="{LEFT + 8}" y="{low:g}">{name}{"/" if is_folder(name) else ""}</text>'
+            f'<text x="{right}" y="{low:g}" fill="#444">{escape(purpose(name))}</text>'
         )
     return "\n".join([*lines, "</svg>"]) + "\n"
 

@@ -1,4 +1,4 @@
-"""Draw docs/images/first_picture.svg, what isotherm does in one picture: ``python scripts/first_picture.py``.
+"""Draw what isotherm does, docs/images/first_picture.svg: ``python scripts/first_picture.py``.
 
 Needs matplotlib and networkx (``isotherm[docs]``).
 """

@@ -145,8 +145,8 @@ def written(lines: list[list[str]], found: Row) -> str:
     ]
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return (
-        f"{table}\n\nMeasured {found['measured']} on {machine['cores']} cores ({machine['processor']}), "
-        f"Python {machine['python']}: {', '.join(versions)}."
+        f"{table}\n\nMeasured {found['measured']} on {machine['cores']} cores "
+        f"({machine['processor']}), Python {machine['python']}: {', '.join(versions)}."
     )
 
 

@@ -1,4 +1,4 @@
-"""The site has every public name, every page, every example; its drawing and numbers are not made up."""
+"""The site has every public name and every page; its drawing and its numbers are not made up."""
 
 import ast
 import re

@@ -44,6 +44,7 @@ for name, values in shares.items():
     axis.plot(sizes, values, "o-", label=name)
 axis.set_xscale("log")
 axis.set_xticks(sizes, sizes)
+axis.minorticks_off()
 axis.set_xlabel("labels given, of 1797")
 axis.set_ylabel("accuracy on the others")
 axis.legend()

@@ -45,7 +45,8 @@ axis.legend()
 
 # %%
 # The bars are standard errors: of six graphs, so small gaps mean nothing. On real graphs
-# suggestions saved 20 to 39 % of the labels on six of seven, and cost 9 % more on one: :doc:`/trust`.
+# suggestions saved 20 to 39 % of the labels on six of seven, and cost 9 % more on one:
+# :doc:`/trust`.
 
 for way, curve in curves.items():
     print(f"{way:10}", *(f"{value:.3f}" for value in curve.mean(axis=0)))

@@ -43,6 +43,4 @@ axis.set_xlabel("labels looked at")
 axis.set_ylabel("wrong labels found, of 15")
 axis.legend()
 missed = len(spoilt) - (hits[-1] if len(hits) else 0)
-print(
-    f"{len(suspects)} suspects; {hits[-1]} of them are wrong; {missed} wrong labels were not suspected"
-)
+print(f"{len(suspects)} suspects; {hits[-1]} of them wrong; {missed} wrong labels not suspected")

@@ -36,8 +36,8 @@ print(
 )
 
 # %%
-# Heat makes spikes at single seeds: a measured value is held as it is, noise and all. ``tol`` bounds
-# the arithmetic, not the difference from the truth.
+# Heat makes spikes at single seeds: a measured value is held as it is, noise and all. ``tol``
+# bounds the arithmetic, not the difference from the truth.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for axis, title, field in zip(axes, ("truth", "from 60 corners"), (truth, found), strict=True):

@@ -30,7 +30,7 @@ model = MultiLabelDirichletClassifier(decision="plain").fit(
 )
 
 # %%
-# Each group is a heat problem of its own: its members among the seeds are hot, all other seeds cold.
+# Each group is a heat problem of its own: its members among the seeds are hot, all others cold.
 
 names = model.classes_.tolist()
 truth = np.array([[name in group for name in names] for group in groups])

@@ -3,8 +3,8 @@ Beside other libraries, losses shown
 ====================================
 
 The same graphs, the same seeds, the same measure, several classifiers. Poisson learning is
-GraphLearning's; diffusion and propagation are scikit-network's; label spreading is written here in a
-few lines, since scikit-learn's takes rows of numbers, not a graph. All are used as they come.
+GraphLearning's; diffusion and propagation are scikit-network's; label spreading is written here in
+a few lines, since scikit-learn's takes rows of numbers, not a graph. All are used as they come.
 """
 
 import graphlearning
