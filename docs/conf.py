@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import textwrap
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,14 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+
+def shown(message: Warning | str, category: type[Warning], *_: object) -> str:
+    """A warning in the output of an example: what it says, not where the file was."""
+    return textwrap.fill(f"{category.__name__}: {message}", 88) + "\n"
+
+
+warnings.formatwarning = shown
 
 # ISOTHERM_GALLERY chooses the examples that are executed, by a pattern of their names; the others
 # are shown as text. CI executes all of them as long as that takes less than three minutes.

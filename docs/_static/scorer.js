@@ -3,8 +3,9 @@ var Scorer = {
   score: ([docname, title, anchor, descr, score]) => {
     if (/^project\/changes|^dependencies/.test(docname)) return score - 12;
     if (/^(install|first-labels|guide|trust|label-more|formats|gpu|large-graphs|many-machines|labelling)$/.test(docname))
-      return score + 6;
+      return score + 3;
     if (/^gallery\//.test(docname)) return score + 3;
+    if (/^(certificate|consistency|performance)$/.test(docname)) return score - 3;
     return score;
   },
   objNameMatch: 11,

@@ -6,10 +6,14 @@ Which nodes to label next
 Both start from the same two labels per class, and the mean of several graphs is shown.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
-from isotherm import BlockModel, DirichletClassifier
+from isotherm import BlockModel, DirichletClassifier, IsothermWarning
+
+warnings.simplefilter("ignore", IsothermWarning)  # labels are few, on purpose
 
 blocks = BlockModel((150, 100, 50), p=0.08, q=0.012)
 budgets = [6, 12, 18, 24, 36]

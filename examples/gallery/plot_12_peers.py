@@ -7,6 +7,8 @@ GraphLearning's; diffusion and propagation are scikit-network's; label spreading
 a few lines, since scikit-learn's takes rows of numbers, not a graph. All are used as they come.
 """
 
+import warnings
+
 import graphlearning
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,9 +23,12 @@ from isotherm import (
     BlockModel,
     DirichletClassifier,
     Graph,
+    IsothermWarning,
     StackedDirichletClassifier,
     load_dataset,
 )
+
+warnings.simplefilter("ignore", IsothermWarning)  # labels are few, on purpose
 
 
 def spreading(adjacency, known, alpha=0.9, steps=50):
