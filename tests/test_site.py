@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,15 @@ def test_an_example_has_a_title_a_picture_and_public_names_only(path):
     assert ours
     assert set(ours) <= set(isotherm.__all__)
     assert not [node.module for node in used if node.module.startswith("isotherm.")]
+
+
+def test_the_recipe_for_conda_needs_what_the_package_needs():
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (run,) = re.findall(r"\n  run:\n((?:    - .*\n)+)", recipe)
+    needed = [line.removeprefix("    - ").replace(" ", "") for line in run.splitlines()]
+    assert needed == [f"python{project['requires-python']}", *project["dependencies"]]
+    assert f'version: "{project["version"]}"' in recipe
 
 
 def test_the_check_of_links_finds_those_that_lead_nowhere(tmp_path):
