@@ -15,7 +15,8 @@ from conftest import CliRun
 from isotherm.engines import ENGINES
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+AT_ROOT = [ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md")]
+PAGES = [*AT_ROOT, *sorted((ROOT / "docs").glob("*.md"))]
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(isotherm.__path__, "isotherm.")
@@ -51,7 +52,7 @@ def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://")):
             # The code may be installed elsewhere than beside the pages.
-            inside = target.removeprefix("src/isotherm/")
+            inside = re.sub(r"^(\.\./)?src/isotherm/", "", target)
             home = page.parent if inside == target else Path(isotherm.__file__).parent
             assert (home / inside).exists(), target
 

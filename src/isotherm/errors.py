@@ -9,11 +9,31 @@ if TYPE_CHECKING:
 
 
 class IsothermError(Exception):
-    """Base of all errors raised on purpose by this package."""
+    """Base of all errors raised on purpose by this package.
+
+    Examples
+    --------
+    >>> from isotherm import Graph, IsothermError
+    >>> try:
+    ...     Graph.from_edges([0], [1], [-1.0])
+    ... except IsothermError as error:
+    ...     print(error)
+    Negative values in data: weights must be finite and ≥ 0; 1 of 1 are not, the first is -1.0 ...
+    """
 
 
 class GraphError(IsothermError, ValueError):
-    """The input is not a graph: wrong shape, wrong weights, wrong node ids."""
+    """The input is not a graph: wrong shape, wrong weights, wrong node ids.
+
+    Examples
+    --------
+    >>> from isotherm import Graph, GraphError
+    >>> try:
+    ...     Graph.from_edges([0, 1], [1])
+    ... except GraphError as error:
+    ...     print(error)
+    source has 2 entries but target has 1
+    """
 
 
 class WeightTypeError(GraphError, TypeError):
@@ -21,19 +41,59 @@ class WeightTypeError(GraphError, TypeError):
 
 
 class FileError(IsothermError, OSError):
-    """A file cannot be read or written: missing, cut off, not in a format that is known."""
+    """A file cannot be read or written: missing, cut off, not in a format that is known.
+
+    Examples
+    --------
+    >>> from isotherm import FileError, read_graph
+    >>> try:
+    ...     read_graph("nowhere.csv")
+    ... except FileError as error:
+    ...     print(error)
+    there is no file nowhere.csv
+    """
 
 
 class LabelError(IsothermError, ValueError):
-    """The labels or boundary values cannot be used: none, wrong length, in conflict."""
+    """The labels or boundary values cannot be used: none, wrong length, in conflict.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, Graph, LabelError
+    >>> try:
+    ...     DirichletClassifier().fit(Graph.from_edges([0], [1]), {})
+    ... except LabelError as error:
+    ...     print(error)
+    no seed: every label is unknown (-1, None or NaN)
+    """
 
 
 class UnknownNode(LabelError):
-    """A label or boundary value names a node that the graph does not have."""
+    """A label or boundary value names a node that the graph does not have.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, Graph, UnknownNode
+    >>> try:
+    ...     DirichletClassifier().fit(Graph.from_edges([0], [1]), {7: "x"})
+    ... except UnknownNode as error:
+    ...     print(error)
+    1 of 1 nodes are not in the graph: 7 (the graph has 2 nodes, such as 0, 1; ...)
+    """
 
 
 class ParameterError(IsothermError, ValueError):
-    """A parameter has a value outside its range or names something that does not exist."""
+    """A parameter has a value outside its range or names something that does not exist.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, Graph, ParameterError
+    >>> try:
+    ...     DirichletClassifier("middle").fit(Graph.from_edges([0], [1]), {0: "x"})
+    ... except ParameterError as error:
+    ...     print(error)
+    unknown decision 'middle'; choose one of: 'centered', 'plain', 'partial', ...
+    """
 
     @classmethod
     def unknown(cls, kind: str, name: object, known: Iterable[str]) -> ParameterError:
@@ -42,23 +102,67 @@ class ParameterError(IsothermError, ValueError):
 
 
 class NotEnoughMemory(IsothermError, MemoryError):
-    """The work would take more memory than is free; it was not begun."""
+    """The work would take more memory than is free; it was not begun.
+
+    Examples
+    --------
+    >>> from isotherm import NotEnoughMemory
+    >>> issubclass(NotEnoughMemory, MemoryError)                    # either may be caught
+    True
+    """
 
 
 class MissingLibrary(IsothermError, ImportError):
-    """What was asked for needs a library that is not installed."""
+    """What was asked for needs a library that is not installed.
+
+    Examples
+    --------
+    >>> from isotherm import MissingLibrary
+    >>> issubclass(MissingLibrary, ImportError)                     # either may be caught
+    True
+    """
 
 
 class DeviceError(IsothermError, RuntimeError):
-    """A GPU cannot be used: there is none, its driver is too old, or it has failed."""
+    """A GPU cannot be used: there is none, its driver is too old, or it has failed.
+
+    Examples
+    --------
+    >>> from isotherm import CudaEngine, DeviceError, MissingLibrary
+    >>> try:
+    ...     engine = CudaEngine()
+    ... except MissingLibrary:
+    ...     engine = "native"  # CuPy is not installed
+    ... except DeviceError:
+    ...     engine = "native"  # it is, but finds no GPU
+    """
 
 
 class DatasetError(IsothermError, OSError):
-    """A data set cannot be had: not downloaded, not what was recorded, not well-formed."""
+    """A data set cannot be had: not downloaded, not what was recorded, not well-formed.
+
+    Examples
+    --------
+    >>> from isotherm import DatasetError, load_dataset
+    >>> try:
+    ...     club = load_dataset("karate")  # comes with the package; others may not be there
+    ... except DatasetError as error:
+    ...     print(error)
+    """
 
 
 class IsothermWarning(UserWarning):
-    """Something in the input that a user may not expect; the work goes on."""
+    """Something in the input that a user may not expect; the work goes on.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from isotherm import DirichletClassifier, Graph, IsothermWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", IsothermWarning)         # we know that labels are few
+    ...     DirichletClassifier().fit_predict(Graph.from_edges([0], [1]), {0: 7}).tolist()
+    [7, 7]
+    """
 
 
 class NoAnswer(IsothermWarning):
@@ -66,4 +170,20 @@ class NoAnswer(IsothermWarning):
 
 
 class SessionError(IsothermError, RuntimeError):
-    """A session is used in a way it cannot be: closed, in two threads, before it has solved."""
+    """A session is used in a way it cannot be: closed, in two threads, before it has solved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isotherm import DirichletProblem, Graph, SessionError, SolveOptions
+    >>> from isotherm.engines import ENGINES
+    >>> path = Graph.from_edges([0, 1], [1, 2])
+    >>> problem = DirichletProblem(path, np.array([0, 2]), np.array([0.0, 1.0]))
+    >>> with ENGINES["scipy"].prepare(problem, SolveOptions()) as session:
+    ...     pass
+    >>> try:
+    ...     session.solve(problem.values)
+    ... except SessionError as error:
+    ...     print(error)
+    the session is closed: prepare the problem again
+    """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from isotherm.memory import lanes_within, memory_of_solve
 from isotherm.stacking.embedding import fits, memory_of_embedding
-from isotherm.trust.leave_one_out import columns_at_once
+from isotherm.trust.hot_seeds import columns_at_once
 
 PER_LABEL, PER_LABEL_AND_CLASS = 160, 9
 STACKED_PER_NODE, STACKED_PER_CLASS, STACKED_PER_ENTRY = 766, 25, 19

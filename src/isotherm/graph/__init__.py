@@ -50,6 +50,13 @@ class Graph:
         What is stored of the adjacency matrix.
     sides : pair of str or None
         The two kinds of nodes of a bipartite graph, where each has ids of its own.
+
+    Examples
+    --------
+    >>> from isotherm import Graph
+    >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cyd"], [2.0, 1.0])
+    >>> graph.n_nodes, graph.names.tolist(), graph.degrees.tolist()
+    (3, ['ann', 'bob', 'cyd'], [2.0, 3.0, 1.0])
     """
 
     rows: Rows
@@ -140,8 +147,7 @@ class Graph:
     def _from_texts(cls, source: Any, target: Any, weight: Any) -> Graph:
         """From columns of Arrow: no Python object is made for a row."""
         numbers = TextNumbers()
-        i, j = numbers.encode(source), numbers.encode(target)
-        texts = numbers.texts()
+        i, j, texts = numbers.encode(source), numbers.encode(target), numbers.texts()
         order = text_order(texts)
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
@@ -297,8 +303,7 @@ class Graph:
         scaled = np.ldexp(weights, exponent)
         if not np.array_equal(np.ldexp(scaled, -exponent), weights):
             return self
-        rows = Rows(self.rows.start, self.rows.ends, scaled)
-        return Graph(rows, self._nodes, self.sides)
+        return Graph(Rows(self.rows.start, self.rows.ends, scaled), self._nodes, self.sides)
 
     @property
     def has_names(self) -> bool:

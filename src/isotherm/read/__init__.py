@@ -54,7 +54,7 @@ def read_graph(
     unpack_limit: int = MOST_BYTES,
     unpack_ratio: float = MOST_TIMES,
 ) -> Graph:
-    """Graph from a file: a list of edges, a matrix, or a format of graphs such as GraphML.
+    r"""Graph from a file: a list of edges, a matrix, or a format of graphs such as GraphML.
 
     What the file is, is found by looking at it; see ``docs/formats.md``. Ids are text: ``007``
     stays ``007``. Nodes are in the order in which they first appear.
@@ -113,6 +113,18 @@ def read_graph(
     IsothermWarning
         About rows left out, ids that differ only by spaces or by type, columns told only by what
         they hold, and edges that lose their direction.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from isotherm import read_graph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "edges.csv"
+    ...     _ = file.write_text("from,to,weight\nann,bob,2\nbob,cyd,1\n")
+    ...     graph = read_graph(file)
+    >>> graph, graph.names.tolist()
+    (Graph(n_nodes=3, n_edges=2), ['ann', 'bob', 'cyd'])
     """
     from isotherm.read.load import load_graph  # slow to import
 
@@ -149,7 +161,7 @@ def read_labels(
     unpack_limit: int = MOST_BYTES,
     unpack_ratio: float = MOST_TIMES,
 ) -> dict[str, str]:
-    """Labels of nodes from a file: a table of nodes, or JSON.
+    r"""Labels of nodes from a file: a table of nodes, or JSON.
 
     Parameters
     ----------
@@ -194,6 +206,18 @@ def read_labels(
     IsothermWarning
         About labels of nodes that are not in the graph, rows left out, placeholders, and labels
         that differ only by case.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from isotherm import Graph, read_labels
+    >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cyd"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "known.csv"
+    ...     _ = file.write_text("node,label\nann,honest\ncyd,fraud\n")
+    ...     read_labels(file, graph)
+    {'ann': 'honest', 'cyd': 'fraud'}
     """
     from isotherm.read.load import load_labels  # slow to import
 

@@ -55,6 +55,15 @@ class Certificate:
         Greatest residual relative to the degree.
     rounding : float
         The part of the greatest of `columns` that is rounding, which no step takes away.
+
+    Examples
+    --------
+    >>> from isotherm import Graph, solve_dirichlet
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> solution = solve_dirichlet(path, [0, 3], [0.0, 1.0], tol=1e-9)
+    >>> certificate = solution.certificate
+    >>> bool(certificate.bound <= 1e-9), certificate.nodes.shape
+    (True, (4,))
     """
 
     nodes: NDArray[np.float64]

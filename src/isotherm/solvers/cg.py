@@ -33,6 +33,15 @@ class ConjugateGradient:
         diagonal alone takes hundreds of steps: grids, roads, nearest neighbours with few seeds.
         ``"auto"`` begins with the diagonal and changes over when the steps taken so far say that
         many more would follow.
+
+    Examples
+    --------
+    >>> from isotherm import ConjugateGradient, Graph, solve_dirichlet
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> solver = ConjugateGradient(max_iter=100)
+    >>> solution = solve_dirichlet(path, [0, 3], [0.0, 3.0], solver=solver)
+    >>> solution.temperatures.round(6).ravel().tolist()
+    [0.0, 1.0, 2.0, 3.0]
     """
 
     max_iter: int = 10_000

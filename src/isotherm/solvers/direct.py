@@ -38,6 +38,14 @@ class Direct:
         In which free nodes are eliminated, if it is known already. By default that of
         `elimination_order`; where the graph is small or fills up, the minimum degree of SuperLU,
         which takes time as the square of the leaves that a hub has.
+
+    Examples
+    --------
+    >>> from isotherm import Direct, Graph, solve_dirichlet
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> solution = solve_dirichlet(path, [0, 3], [0.0, 3.0], solver=Direct())
+    >>> solution.temperatures.round(6).ravel().tolist(), solution.solver
+    ([0.0, 1.0, 2.0, 3.0], 'direct')
     """
 
     max_iter: int = 4

@@ -41,6 +41,14 @@ class Elimination:
     divides positive numbers (Grassmann, Taksar and Heyman, Operations Research 33, 1985), so
     every temperature has a small *relative* error, known beforehand. Work grows as n_F³ and
     memory as n_F²: for small graphs.
+
+    Examples
+    --------
+    >>> from isotherm import Elimination, Graph, solve_dirichlet
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3], [1e30, 1e-30, 1e-30])
+    >>> solution = solve_dirichlet(path, [0, 3], [0.0, 1.0], solver=Elimination())
+    >>> [f"{temperature:.3g}" for temperature in solution.temperatures.ravel()]
+    ['0', '5e-61', '0.5', '1']
     """
 
     name: ClassVar[str] = "elimination"

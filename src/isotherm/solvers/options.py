@@ -51,6 +51,17 @@ class SolveOptions:
     ParameterError
         If `tol` is not a number above 0, `threads` not a whole number from 1 to 1024, or
         `memory` not one above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isotherm import DirichletProblem, Graph, SolveOptions
+    >>> from isotherm.engines import ENGINES
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> problem = DirichletProblem(path, np.array([0, 3]), np.array([0.0, 1.0]))
+    >>> with ENGINES["scipy"].prepare(problem, SolveOptions(tol=1e-9)) as session:
+    ...     print(session.solve(problem.values).converged)
+    True
     """
 
     tol: float = 1e-6

@@ -43,6 +43,16 @@ class Solution:
         Free nodes in components without seeds.
     certificate : Certificate
         The same bound for each column apart.
+
+    Examples
+    --------
+    >>> from isotherm import Graph, solve_dirichlet
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> solution = solve_dirichlet(path, [0, 3], [0.0, 3.0], tol=1e-9)
+    >>> solution.temperatures.round(6).ravel().tolist(), solution.converged
+    ([0.0, 1.0, 2.0, 3.0], True)
+    >>> bool(solution.error_bound.max() <= 1e-9)
+    True
     """
 
     temperatures: NDArray[np.floating]
@@ -80,6 +90,16 @@ class NotConverged(IsothermError, RuntimeError):
     ----------
     solution : Solution
         The temperatures reached, with their (honest, too large) error bound.
+
+    Examples
+    --------
+    >>> from isotherm import ConjugateGradient, NotConverged, load_dataset, solve_dirichlet
+    >>> club = load_dataset("karate").graph
+    >>> try:
+    ...     solve_dirichlet(club, [0, 33], [0, 1], solver=ConjugateGradient(1), engine="scipy")
+    ... except NotConverged as error:
+    ...     print(error.solution.n_iter, bool(error.solution.error_bound.max() > 1e-6))
+    1 True
     """
 
     def __init__(self, message: str, solution: Solution) -> None:

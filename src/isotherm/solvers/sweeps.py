@@ -30,6 +30,16 @@ class Sweeps:
         None: until the tolerance is met.
     max_iter : int
         With ``n=None``, sweeps after which it gives up.
+
+    Examples
+    --------
+    >>> from isotherm import Graph, NotConverged, Sweeps, solve_dirichlet
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> try:
+    ...     solve_dirichlet(path, [0, 3], [0.0, 1.0], solver=Sweeps(2))
+    ... except NotConverged as error:
+    ...     print(error.solution.temperatures.ravel().tolist())
+    [0.0, 0.25, 0.5, 1.0]
     """
 
     n: int | None = None

@@ -36,6 +36,17 @@ class Coverage(NamedTuple):
         Seeds that, left out, get a label at least as probable.
     right : Interval
         How many of these get their own.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, load_dataset
+    >>> club = load_dataset("karate")
+    >>> known = {node: str(club.labels[node]) for node in (0, 1, 2, 3, 30, 31, 32, 33)}
+    >>> model = DirichletClassifier().fit(club.graph, known)
+    >>> for one in model.coverage()[:2]:
+    ...     print(one.min_probability, one.n_labelled, one.n_judged)
+    0.0 26 8
+    0.5 26 8
     """
 
     min_probability: float

@@ -61,6 +61,15 @@ class Selection(NamedTuple):
         choose.
     n_judged, n_seeds : int
         Seeds that were left out and could be judged, of all seeds.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, load_dataset
+    >>> club = load_dataset("karate")
+    >>> known = {node: str(club.labels[node]) for node in (0, 1, 2, 3, 30, 31, 32, 33)}
+    >>> model = DirichletClassifier(decision="auto").fit(club.graph, known)
+    >>> model.selection_.decision, model.selection_.n_seeds
+    ('centered', 8)
     """
 
     decision: str

@@ -59,6 +59,16 @@ class Explanation(NamedTuple):
         one class is known.
     rest : Rest or None
         What takes other paths, where a share of the heat to account for was asked for.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, load_dataset
+    >>> club = load_dataset("karate")
+    >>> known = {node: str(club.labels[node]) for node in (0, 1, 2, 3, 30, 31, 32, 33)}
+    >>> model = DirichletClassifier().fit(club.graph, known)
+    >>> why = model.explain(8)
+    >>> why.label, [seed for seed, _, _ in why.seeds]
+    ('Officer', [0, 2, 30, 32, 33])
     """
 
     node: Hashable

@@ -26,23 +26,20 @@ import numpy as np
 
 from isotherm.decision import Means, score_errors, scores
 from isotherm.labels import UNKNOWN
-from isotherm.memory import FEWEST_LANES, memory_of_solve
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers import Warm
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.freed import Freed, free_each, heated_without
+from isotherm.trust.hot_seeds import solve_each_hot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.engine import Session
     from isotherm.solvers import Solution
-
-COLUMNS = 256  # seeds solved for at once, on a graph that is not large
-ROOM = 1 << 21  # temperatures that there is room for
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +161,7 @@ def leave_one_out(
     total, total_error = np.asarray(np.nansum(T, axis=0, dtype=np.float64)), float(E.sum())
     found = Freed.unreached(len(places), problem.n_columns)
     reached = np.flatnonzero(~_alone(problem)[places])
-    for part, responses in _responses(session, places[reached], tol):
+    for part, responses in solve_each_hot(session, places[reached], tol):
         found.put(reached[part], free_each(problem, places[reached[part]], T, E, responses))
     for row in np.flatnonzero(~(found.errors <= tol))[:, np.newaxis]:
         anew = _without(session, solution, places[row], tol)
@@ -333,30 +330,3 @@ def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
     """Seeds without another one in their component: no heat would reach them."""
     part = problem.graph.components[problem.seeds]
     return np.asarray(np.bincount(part)[part] == 1)
-
-
-def columns_at_once(n_nodes: int) -> int:
-    """How many seeds are solved for at once.
-
-    Examples
-    --------
-    >>> columns_at_once(100), columns_at_once(20_000), columns_at_once(1_000_000)
-    (256, 96, 16)
-    """
-    return min(COLUMNS, max(16, ROOM // max(n_nodes, 1) // 16 * 16))
-
-
-def _responses(
-    session: Session, places: NDArray[np.intp], tol: float
-) -> Iterator[tuple[slice, Solution]]:
-    """The solutions when one seed alone is hot, some seeds at a time."""
-    n_nodes, n_seeds = session.problem.graph.n_nodes, session.problem.n_seeds
-    at_once, limit = columns_at_once(n_nodes), session.options.memory
-    if limit is not None:
-        limit -= 8 * n_nodes * session.problem.n_columns  # temperatures of the fit
-        while at_once > 1 and memory_of_solve(n_nodes, at_once, 0, FEWEST_LANES) > limit:
-            at_once //= 2
-    for first in range(0, len(places), at_once):
-        part = slice(first, min(first + at_once, len(places)))
-        values = np.equal.outer(np.arange(n_seeds), places[part]).astype(np.float64)
-        yield part, solve_best_effort(session, values, tol=tol)

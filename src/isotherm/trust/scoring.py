@@ -66,6 +66,17 @@ class Suspect(NamedTuple):
         The most probable one.
     own_probability, suggested_probability : float
         Of the two; the second is the greater.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, load_dataset
+    >>> club = load_dataset("karate")
+    >>> known = {node: str(club.labels[node]) for node in (0, 1, 2, 3, 30, 31, 32, 33)}
+    >>> known[3] = "Officer"                                        # wrong
+    >>> model = DirichletClassifier().fit(club.graph, known)
+    >>> first = model.leave_one_out().suspects()[0]
+    >>> first.node, first.label, first.suggested
+    (3, 'Officer', 'Mr. Hi')
     """
 
     node: Hashable
@@ -108,6 +119,16 @@ class LeaveOneOut:
     accuracy, macro_f1 : Interval
         Over the seeds left out; the macro-F1 over the classes of these.
     classes : list of ClassScore
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, load_dataset
+    >>> club = load_dataset("karate")
+    >>> known = {node: str(club.labels[node]) for node in (0, 1, 2, 3, 30, 31, 32, 33)}
+    >>> model = DirichletClassifier().fit(club.graph, known)
+    >>> left = model.leave_one_out()
+    >>> int((left.labels == left.truth).sum()), len(left.nodes), bool(left.certified.all())
+    (8, 8, True)
     """
 
     nodes: NDArray[np.generic]

@@ -63,6 +63,15 @@ class Suggestion(NamedTuple):
         would be of its mind.
     why : str
         ``"useful"``, or ``"check"`` if it was drawn at random to see how well the others do.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, load_dataset
+    >>> club = load_dataset("karate")
+    >>> known = {node: str(club.labels[node]) for node in (0, 1, 2, 3, 30, 31, 32, 33)}
+    >>> model = DirichletClassifier().fit(club.graph, known)
+    >>> [(one.node, one.why) for one in model.suggest(2)]
+    [(9, 'useful'), (10, 'check')]
     """
 
     node: Hashable

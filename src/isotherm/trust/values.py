@@ -36,6 +36,14 @@ class ValuesLeftOut(NamedTuple):
         Their own.
     found : array of shape (m,)
         What they would get from the others.
+
+    Examples
+    --------
+    >>> from isotherm import DirichletRegressor, Graph
+    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> left = DirichletRegressor().fit(path, {0: 0.0, 2: 1.0, 4: 4.0}).spot_check()
+    >>> dict(zip(left.nodes.tolist(), left.found.round(3).tolist(), strict=True))
+    {0: 1.0, 2: 2.0, 4: 1.0}
     """
 
     nodes: NDArray[np.generic]

@@ -96,6 +96,18 @@ def write_predictions(
     -----
     IsothermWarning
         Characters that the format cannot hold; they are replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from isotherm import DirichletClassifier, Graph, write_predictions
+    >>> graph = Graph.from_edges(["ann", "bob", "cyd"], ["bob", "cyd", "dan"])
+    >>> model = DirichletClassifier().fit(graph, {"ann": "honest", "dan": "fraud"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_predictions(model, Path(folder) / "labelled.csv")
+    ...     print((Path(folder) / "labelled.csv").read_text().splitlines()[2])
+    bob,honest,0.8536,,,0.333333,predicted,true
     """
     from isotherm.write import rows as r
 

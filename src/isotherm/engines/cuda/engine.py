@@ -46,6 +46,14 @@ class CudaEngine:
         CuPy is not installed.
     DeviceError
         There is no GPU that it can use.
+
+    Examples
+    --------
+    >>> from isotherm import CudaEngine, DeviceError, MissingLibrary
+    >>> try:
+    ...     engine = CudaEngine(memory=8 << 30)
+    ... except (DeviceError, MissingLibrary):
+    ...     engine = "native"  # there is no GPU here
     """
 
     memory: int | None = None

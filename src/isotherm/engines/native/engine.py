@@ -38,6 +38,16 @@ class NativeEngine:
     simd : {"avx512", "avx2", "plain"} or None
         The instruction set; by default the best that this machine has. ``"plain"`` is what every
         machine of its kind has: SSE2 on x86-64, NEON on arm64.
+
+    Examples
+    --------
+    >>> from isotherm import Graph, NativeEngine, solve_dirichlet
+    >>> from isotherm.engines import ENGINES
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> engine = NativeEngine(threads=2) if "native" in ENGINES else "scipy"
+    >>> solution = solve_dirichlet(path, [0, 3], [0.0, 3.0], engine=engine)
+    >>> solution.temperatures.round(6).ravel().tolist()
+    [0.0, 1.0, 2.0, 3.0]
     """
 
     threads: int | None = None

@@ -51,6 +51,18 @@ def write_report(
         The file is there already, or it cannot be written.
     ParameterError
         A least probability of a model that has none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from isotherm import DirichletClassifier, Graph, write_report
+    >>> graph = Graph.from_edges(["ann", "bob", "cyd"], ["bob", "cyd", "dan"])
+    >>> model = DirichletClassifier().fit(graph, {"ann": "honest", "dan": "fraud"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(model, Path(folder) / "report.html")
+    ...     print((Path(folder) / "report.html").read_text(encoding="utf-8")[:15])
+    <!doctype html>
     """
     check_is_fitted(model)
     least = check_probability(min_probability)
