@@ -79,7 +79,6 @@ def test_a_sample_of_the_seeds_is_part_of_the_whole(rng):
 
 
 def test_many_seeds_are_solved_in_parts(rng, monkeypatch):
-    from isotherm.trust import leave_one_out as left_out
 
     graph = random_graph(rng)
     model = DirichletClassifier().fit(graph, random_labels(rng, graph))
