@@ -149,7 +149,7 @@ def test_the_command_says_how_many_it_left_without_a_label(tmp_path):
     )
     page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
     assert "1 node left without a label, as none has a probability of 0.6 or more" in page.words
-    assert ["unsure", "1", "20.0 %", "0", "1"] in page.table("What became of the nodes")
+    assert ["unsure", "1", "20.0 %", "0", "1"] in page.table("Nodes by status")
     assert ["min_probability", "0.6"] in page.table("Options")
     wrong = here(*command, "60")
     assert wrong.returncode == 2
