@@ -252,6 +252,7 @@ def test_what_networkx_d3_and_cytoscape_write_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ('["a", "b", "c"]', "edges in JSON are a list of records"),
         ("[" * 10**6, "nested too deep"),
         ('{"a":' * 10**6, "nested too deep"),
         ('{"nodes": [' + "[" * 10**6, "nested too deep"),

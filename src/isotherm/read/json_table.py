@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from isotherm.read.row_table import Rows
     from isotherm.read.source import Source
 
+EDGES = (
+    'edges in JSON are a list of records, [{"source": …, "target": …}], one record per line, or a '
+    'graph with "nodes" and "links"'
+)
 FIRST = 200  # records whose keys are the columns
 
 
@@ -37,10 +41,7 @@ def open_json(source: Source, options: TextOptions, _: Sequence[str | None] = ()
             raise FileError(f"{source.name} has columns of different lengths")
         return table_of_rows(source, options, lambda: (names, list(zip(*columns, strict=True))))
     if not isinstance(found, list):
-        raise FileError(
-            f'{source.name}: edges in JSON are a list of records, [{{"source": …, "target": …}}], '
-            'one record per line, or a graph with "nodes" and "links"'
-        )
+        raise FileError(f"{source.name}: {EDGES}")
     return table_of_rows(source, options, lambda: _rows(found, source.name))
 
 
@@ -55,6 +56,8 @@ def _rows(values: Iterable[object], name: str) -> Rows:
     else:
         keys = (key for record in first if isinstance(record, dict) for key in record)
         names = list(dict.fromkeys(keys))
+        if not names:
+            raise FileError(f"{name}: {EDGES}, not {str(first[0])[:40]!r}")
     return names, _cells(first, rest, names, name)
 
 
