@@ -1,6 +1,7 @@
 """Estimates: counted where a file is small, close where it is sampled, true to what happens."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -132,3 +133,22 @@ def test_texts_are_numbered_alike_with_the_core_and_without(rng):
             expected: list[int] = with_core.encode(part).tolist()
             assert without.encode(part).tolist() == expected
     assert with_core.texts().to_pylist() == without.texts().to_pylist()
+
+
+def test_what_a_gpu_would_hold_is_told(tmp_path, monkeypatch):
+    from isotherm.engines.cuda import device, plan
+    from isotherm.report.terminal import estimate_lines
+    from stand_in_device import StandInDevice
+
+    write_edges(tmp_path, 2000, 20_000)
+    here = StandInDevice(1 << 34)
+    monkeypatch.setattr(device, "find_device", lambda: here)
+    monkeypatch.setattr(plan, "LEAST_CHUNK", 1 << 10)
+    job = Job(str(tmp_path / "edges.csv"), "", model={"engine": "cuda"})
+    whole = estimate_job(job, classes=20)
+    assert (whole.gpu.lanes, whole.gpu.chunk_bytes) == (16, None)
+    assert any(re.fullmatch(r"on GPU   about \d+ MiB", line) for line in estimate_lines(whole))
+    here.free_bytes = plan.RESERVE + 2000 * (plan.BYTES_OF_NODE + 60) + 10_000
+    part = estimate_job(job, classes=20)
+    said = "2 columns at a time, with the edges streamed to it"
+    assert any(said in line for line in estimate_lines(part))

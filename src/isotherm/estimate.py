@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from isotherm.engines.cuda.plan import Plan
     from isotherm.graph import Graph
     from isotherm.job import Job
     from isotherm.read.options import TextOptions
@@ -48,6 +49,7 @@ STEPS = 16  # of a solve on a graph that is neither easy nor hard
 LOOSER = 0.8  # of the time of a solve, if no more than a tolerance of 1e-3 is asked for
 TRIAL = (20_000, 200_000)  # nodes and edges of the graph on which this machine is timed
 FAR_MEMORY = 2.0  # how much slower a step is, per entry, where the vectors fit no cache
+GPU_STEP = 3e-11  # seconds of a step per entry and node on an H200: results/gpu/solves.json
 BUILDING = 2.0  # reading and building a graph, in times of parsing and numbering
 
 
@@ -70,6 +72,8 @@ class Estimate:
         Bytes of a saved graph, which stay on the disk, or in the memory that is free.
     limit : int or None
         Bytes of memory that are allowed.
+    gpu : Plan or None
+        How a GPU would be used, with what that takes there.
     """
 
     nodes: int
@@ -82,6 +86,7 @@ class Estimate:
     engine: str = "native"
     on_disk: int = 0
     limit: int | None = None
+    gpu: Plan | None = None
 
 
 def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
@@ -129,7 +134,17 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
         engine,
         counts.on_disk,
         limit,
+        _on_gpu(counts, classes) if engine == "cuda" else None,
     )
+
+
+def _on_gpu(counts: Counts, classes: int) -> Plan:
+    """What a solve takes on the GPU that is here."""
+    from isotherm.engines.cuda.device import find_device
+    from isotherm.engines.cuda.plan import Sizes, plan_sizes
+
+    sizes = Sizes(counts.nodes, 2 * counts.rows, 12 if counts.weighted else 4)
+    return plan_sizes(sizes, classes, find_device().free_bytes)
 
 
 def _is_chosen(job: Job) -> bool:
@@ -258,6 +273,8 @@ class _Seen:
 
 def _time_of_step(classes: int, engine: str) -> float:
     """Seconds of a step per entry and node, on this machine, for so many classes."""
+    if engine == "cuda":
+        return GPU_STEP
     from isotherm.equilibrium import solve_dirichlet
     from isotherm.graph import Graph
 

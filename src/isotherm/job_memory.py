@@ -86,7 +86,8 @@ def memory_of_job(
     counts : Counts
         Of the graph.
     classes, labels : int
-    engine : {"native", "scipy"}
+    engine : str
+        Its name.
     stacked : bool
         Whether several flows are combined, and an embedding.
     left_out : int
@@ -101,7 +102,8 @@ def memory_of_job(
     graph = (4 + weight) * entries + 16 * n + names
     if counts.on_disk:  # nothing of it is read into memory of its own
         building = graph = 0
-    of, columns = SOLVING[engine], min(left_out, columns_at_once(n))
+    of = SOLVING.get(engine, SOLVING["native"])  # on a GPU, the host's part is no more than that
+    columns = min(left_out, columns_at_once(n))
     columns = max(of.per_class * classes, of.per_column * columns)  # one after the other
     solving = n * (of.per_node + columns) + of.per_entry * entries
     if counts.on_disk or limit is not None:

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from isotherm.labels import number_classes
-from isotherm.memory import size_text
+from isotherm.memory import LANES, size_text
 from isotherm.printable import one_line
 from isotherm.report.model_lines import model_lines
 from isotherm.report.scores import best_of, seconds_text
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from isotherm.classifier.regress import DirichletRegressor
     from isotherm.datasets import Dataset
     from isotherm.datasets.catalogue import DatasetInfo
+    from isotherm.engines.cuda.plan import Plan
     from isotherm.estimate import Estimate
     from isotherm.job import Job, Run
     from isotherm.read.report import ReadReport
@@ -202,9 +203,19 @@ def estimate_lines(estimate: Estimate) -> list[str]:
         ("memory", f"about {size_text(estimate.memory)}{_beyond(estimate)}"),
         ("time", f"about {_duration(estimate.seconds)}, more on a graph hard to solve"),
     ]
+    if estimate.gpu is not None:
+        rows.insert(-1, ("on GPU", _gpu_words(estimate.gpu, estimate.classes)))
     if estimate.on_disk:
         rows.insert(-1, ("disk", f"{size_text(estimate.on_disk)} read at each step, or cached"))
     return [f"{name:<8} {value}" for name, value in rows]
+
+
+def _gpu_words(plan: Plan, classes: int) -> str:
+    """What a solve takes on a GPU, and what it does where that is not all there is."""
+    words = f"about {size_text(plan.needed)}"
+    if plan.lanes < min(classes + 1, LANES):
+        words += f", {plan.lanes} columns at a time"
+    return words if plan.chunk_bytes is None else f"{words}, with the edges streamed to it"
 
 
 def _beyond(estimate: Estimate) -> str:

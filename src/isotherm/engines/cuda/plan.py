@@ -36,16 +36,31 @@ class Plan(NamedTuple):
     needed: int
 
 
+class Sizes(NamedTuple):
+    """Of a matrix: nodes, entries, the bytes of each, and the entries of the longest row."""
+
+    nodes: int
+    entries: int
+    entry_bytes: int
+    longest: int = 0
+
+
 def plan(rows: Rows, n_columns: int, free: int) -> Plan:
-    """The fastest way that fits: all columns that can be had together, then fewer, then streamed.
+    """How a matrix is put on a device; see `plan_sizes`."""
+    sizes = Sizes(rows.n_nodes, rows.n_entries, bytes_per_entry(rows), rows.longest)
+    return plan_sizes(sizes, n_columns, free)
+
+
+def plan_sizes(sizes: Sizes, n_columns: int, free: int) -> Plan:
+    """The fastest way that fits: all columns at once, then fewer, then with the matrix streamed.
 
     Raises
     ------
     NotEnoughMemory
         Not even two columns fit; the message says what would do.
     """
-    n, entry = rows.n_nodes, bytes_per_entry(rows)
-    matrix = len(rows.ends) * entry
+    n, _, entry, longest = sizes
+    matrix = sizes.entries * entry
     widest = width_for(min(n_columns + 1, WIDTHS[-1]))
     widths = [width for width in reversed(WIDTHS) if width <= widest]
     room = free - RESERVE - n * BYTES_OF_NODE
@@ -53,11 +68,11 @@ def plan(rows: Rows, n_columns: int, free: int) -> Plan:
         vectors = n * bytes_per_node(width, NUMBER)
         if matrix + vectors <= room:
             return Plan(width, None, free - room + matrix + vectors)
-    least = 2 * max(LEAST_CHUNK, rows.longest * entry)
+    least = 2 * max(LEAST_CHUNK, longest * entry)
     for width in widths:
         left = room - n * bytes_per_node(width, NUMBER)
         if left >= least:
-            chunk = max(min(CHUNK, left // 2), rows.longest * entry)
+            chunk = max(min(CHUNK, left // 2), longest * entry)
             return Plan(width, chunk, free - left + 2 * chunk)
     needed = RESERVE + n * (BYTES_OF_NODE + bytes_per_node(widths[-1], NUMBER)) + least
     raise NotEnoughMemory(
