@@ -251,7 +251,10 @@ def _write(
 
 def _as_attributes(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same, with another name for what is no name of a node; see `isotherm.writers.graphs`."""
-    return batch.rename_columns(["class" if one == "label" else one for one in batch.schema.names])
+    import pyarrow as pa
+
+    names = ["class" if one == "label" else one for one in batch.schema.names]
+    return pa.RecordBatch.from_arrays(batch.columns, names=names)
 
 
 @contextmanager
