@@ -82,12 +82,12 @@ class _Ids:
 
 
 def write_gexf(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edges) -> str | None:
-    """Write GEXF 1.3; what cannot be written is returned as a sentence."""
+    """Write GEXF 1.2; what cannot be written is returned as a sentence."""
     text, ids, (first, rows) = XmlText(), _Ids(edges.names), _peeked(batches)
     names = [name for name in first.schema.names if name not in (NODE, COLOUR)]
     file.write(
-        f'{_XML}<gexf xmlns="http://gexf.net/1.3" xmlns:viz="http://gexf.net/1.3/viz" '
-        'version="1.3">\n<meta><creator>isotherm</creator></meta>\n'
+        f'{_XML}<gexf xmlns="http://www.gexf.net/1.2draft" '
+        'xmlns:viz="http://www.gexf.net/1.2draft/viz" version="1.2">\n<meta><creator>isotherm</creator></meta>\n'
         '<graph defaultedgetype="undirected" mode="static">\n<attributes class="node">\n'.encode()
     )
     for k, (name, title) in enumerate(zip(names, _titles(names, text), strict=True)):
