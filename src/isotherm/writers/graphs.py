@@ -87,7 +87,8 @@ def write_gexf(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edges)
     names = [name for name in first.schema.names if name not in (NODE, COLOUR)]
     file.write(
         f'{_XML}<gexf xmlns="http://www.gexf.net/1.2draft" '
-        'xmlns:viz="http://www.gexf.net/1.2draft/viz" version="1.2">\n<meta><creator>isotherm</creator></meta>\n'
+        'xmlns:viz="http://www.gexf.net/1.2draft/viz" version="1.2">\n'
+        '<meta><creator>isotherm</creator></meta>\n'
         '<graph defaultedgetype="undirected" mode="static">\n<attributes class="node">\n'.encode()
     )
     for k, (name, title) in enumerate(zip(names, _titles(names, text), strict=True)):
