@@ -88,7 +88,7 @@ def write_gexf(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edges)
     file.write(
         f'{_XML}<gexf xmlns="http://www.gexf.net/1.2draft" '
         'xmlns:viz="http://www.gexf.net/1.2draft/viz" version="1.2">\n'
-        '<meta><creator>isotherm</creator></meta>\n'
+        "<meta><creator>isotherm</creator></meta>\n"
         '<graph defaultedgetype="undirected" mode="static">\n<attributes class="node">\n'.encode()
     )
     for k, (name, title) in enumerate(zip(names, _titles(names, text), strict=True)):
