@@ -14,6 +14,7 @@ import numpy as np
 from isotherm.engines.blocks import blocks_of
 from isotherm.engines.cuda.steering import ExitTimes, State, Steering
 from isotherm.engines.cuda.vectors import Heat, Vectors
+from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
 from isotherm.solvers.certificate import guessed, prove
 from isotherm.solvers.method import Reached, settle
 
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
     from isotherm.solvers.certificate import Certificate
     from isotherm.solvers.method import Warm, Watch
 
-FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 may be expected to hold
-DRIFT = 1.5  # of the recurrence from the truth: it is not taken at its word
 MANY_STEPS = 100  # after so many, directions are kept in float32: rounded, they make steps more
 
 
-class DeviceConjugateGradient:
+class DeviceConjugateGradient(Running["Run"]):
     """See `isotherm.solvers.method.Method`.
 
     What it keeps between solves: the exit times.
@@ -43,16 +42,11 @@ class DeviceConjugateGradient:
         self.operator = operator
         self.max_iter = max_iter
         self.exits = ExitTimes()
-        self.run: Run | None = None
 
     def start(
         self, problem: DirichletProblem, tol: float, warm: Warm | None
     ) -> NDArray[np.floating]:
-        exact = (problem.values.astype(np.float32) == problem.values).all()
-        short = exact and (warm is None or tol >= FLOAT32_TOL)
-        dtype = np.float32 if short else np.float64
-        low, high = problem.bounds
-        cold = warm is None and not ((low > 0) | (high < 0)).any()
+        dtype, cold = type_to_start(problem, tol, warm), starts_cold(problem, warm)
         h = None
         if self.exits.h is None and warm is not None and warm.exits is not None:
             h = np.where(problem.is_free, np.nan_to_num(warm.exits), 0.0)
@@ -60,31 +54,13 @@ class DeviceConjugateGradient:
         if cold and len(self.run.blocks) == 1:
             # All of it is written when it is brought back, and nobody looks at it before.
             return np.empty((problem.graph.n_nodes, problem.n_columns), dtype)
-        X = problem.start(dtype, warm and warm.temperatures)
-        if warm is None and not cold:  # 0 is no temperature here
-            X[problem.is_free] = (low + high) / 2
-        return X
-
-    def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
-        return self._current().iterate(X, tol, watch)
-
-    def guess(self, X: NDArray[np.floating]) -> Certificate:
-        return self._current().guess(X)
+        return start_of(problem, dtype, warm)
 
     def certify(self, X: NDArray[np.floating]) -> Certificate:
         return self._current().certify(X)
 
     def settle(self, X: NDArray[np.floating]) -> None:
         self._current().bring_back(X)
-
-    def rest(self) -> None:
-        """Give back all that belongs to one solve."""
-        self.run = None
-
-    def _current(self) -> Run:
-        if self.run is None:
-            raise RuntimeError("a solve must be started first")
-        return self.run
 
 
 class Run:
@@ -107,10 +83,7 @@ class Run:
         self.known = known  # exit times to begin with
         self.steps = 0
         self._halves = True
-        low, high = problem.bounds
-        span = high - low
-        usable = np.isfinite(span) & (span > 0)
-        self._scale = np.where(usable, span, max(1.0, method.exits.longest))
+        self._scale = units_of(problem, method.exits.longest)
         self.blocks = blocks_of(
             problem.n_columns,
             one_hot=problem.one_hot,
@@ -203,11 +176,8 @@ class Run:
         return False
 
     def _likely(self) -> float:
-        exits = self.method.exits
-        if not exits.lack < 0.5:
-            return math.inf
         level = max(float(levels.max()) for levels in self._levels)
-        return level * exits.longest / (1 - exits.lack)
+        return self.method.exits.likely_error(level)
 
     # --- back to the host ---------------------------------------------------------------------
 

@@ -60,6 +60,12 @@ class ExitTimes:
     longest: float = 0.0
     done: bool = False
 
+    def likely_error(self, level: float) -> float:
+        """The error of temperatures whose residuals are of that level; ∞ before h is worth much."""
+        if not self.lack < GOOD_ETA:
+            return math.inf
+        return level * self.longest / (1 - self.lack)
+
 
 class Steering:
     """One block of columns.
@@ -116,9 +122,7 @@ class Steering:
     @property
     def likely(self) -> float:
         """The error of temperatures that is likely."""
-        if not self.exits.lack < GOOD_ETA:
-            return math.inf
-        return self.level * self.exits.longest / (1 - self.exits.lack)
+        return self.exits.likely_error(self.level)
 
     def run(self, tol: float, look_at: float) -> State:
         """Improve T until there is reason to return."""

@@ -22,6 +22,7 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.engines.blocks import blocks_of
+from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
 from isotherm.memory import lanes_within
 from isotherm.solvers.certificate import guessed, prove
 from isotherm.solvers.method import Reached, settle
@@ -39,12 +40,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FLOAT32_TOL = 1e-5  # the tightest tolerance that temperatures of float32 may be expected to hold
-DRIFT = 1.5  # of the recurrence from the truth: it is not taken at its word
 SLICE = 0.005  # seconds after which progress is shown
 
 
-class FusedConjugateGradient:
+class FusedConjugateGradient(Running["Run"]):
     """See `isotherm.solvers.method.Method`.
 
     What it keeps between solves: the matrix as the core has it, with a factor if one was made, and
@@ -59,7 +58,6 @@ class FusedConjugateGradient:
         self.h = np.zeros(operator.problem.graph.n_nodes)
         self.exits = core.ExitTimes(self.h)
         self.told = False  # that there is a factor
-        self.run: Run | None = None
 
     def start(
         self, problem: DirichletProblem, tol: float, warm: Warm | None
@@ -68,24 +66,9 @@ class FusedConjugateGradient:
         if not known and warm is not None and warm.exits is not None:
             np.copyto(self.h, np.nan_to_num(warm.exits), where=problem.is_free)
             known = True
-        # In float32 even where that will not do in the end: the first steps need no more. But the
-        # boundary must be as given, and no digits of temperatures found before get lost.
-        exact = (problem.values.astype(np.float32) == problem.values).all()
-        short = exact and (warm is None or tol >= FLOAT32_TOL)
-        X = problem.start(np.float32 if short else np.float64, warm and warm.temperatures)
-        low, high = problem.bounds
-        cold = warm is None
-        if cold and ((low > 0) | (high < 0)).any():  # 0 is no temperature here
-            X[problem.is_free] = (low + high) / 2
-            cold = False
+        cold = starts_cold(problem, warm)
         self.run = Run(self, problem, cold=cold, known=known)
-        return X
-
-    def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
-        return self._current().iterate(X, tol, watch)
-
-    def guess(self, X: NDArray[np.floating]) -> Certificate:
-        return self._current().guess(X)
+        return start_of(problem, type_to_start(problem, tol, warm), warm)
 
     def certify(self, X: NDArray[np.floating]) -> Certificate:
         run = self._current()
@@ -100,15 +83,6 @@ class FusedConjugateGradient:
 
     def settle(self, X: NDArray[np.floating]) -> None:
         self._current().settle(X)
-
-    def rest(self) -> None:
-        """Give back all that belongs to one solve."""
-        self.run = None
-
-    def _current(self) -> Run:
-        if self.run is None:
-            raise RuntimeError("a solve must be started first")
-        return self.run
 
 
 class Run:
@@ -127,9 +101,7 @@ class Run:
             rows = np.ascontiguousarray(rows, dtype=np.float64)
             sources = core.sources(method.core, nodes.astype(np.int32), rows)
         low, high = problem.bounds
-        span = high - low
-        # Columns are iterated in units of their span.
-        scale = np.where(np.isfinite(span) & (span > 0), span, max(1.0, exits.longest))
+        scale = units_of(problem, exits.longest)
 
         def steering(block: Block) -> core.Steering:
             columns = slice(block.first, block.first + block.width)
