@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import sys
-from pathlib import Path
 
-from benchmarks.measure import ROOT, save
+from benchmarks.command import run_all
 
 CLAIMS = [
     "equilibrium_beats_ten_sweeps",
@@ -42,27 +39,5 @@ CLAIMS = [
 ]
 
 
-def main() -> int:
-    """Run, print, save; 1 if a claim failed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CLAIMS)}")
-    parser.add_argument("--quick", action="store_true", help="small graphs: does it run at all?")
-    parser.add_argument("--results", type=Path, default=ROOT / "results" / "benchmarks")
-    options = parser.parse_args()
-    unknown = set(options.names) - set(CLAIMS)
-    if unknown:
-        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
-    failed = []
-    for name in options.names or CLAIMS:
-        module = importlib.import_module(f"benchmarks.{name}")
-        print(f"\n=== {name}: {module.__doc__.splitlines()[0]}", flush=True)
-        result = module.run(quick=options.quick)
-        if not options.quick:
-            save(name, result, options.results)
-        failed += [name] if not all(result.checks.values()) else []
-    print("\nall claims hold" if not failed else f"\nclaims that failed: {', '.join(failed)}")
-    return bool(failed) and not options.quick  # the claims are about the graphs in full size
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_all("benchmarks", CLAIMS, __doc__, "benchmarks"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from scipy import sparse
 
-from isotherm import Graph
+from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.compiled import core
 from isotherm.experiments import block_figures
 
@@ -45,6 +45,15 @@ def real_graph():
             return Graph.from_matrix(sparse.csr_array(parts)), file["labels"]
 
     return load
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    """A classifier fitted to three blocks of sixty nodes."""
+    rng = np.random.default_rng(5)
+    graph, truth = BlockModel([60, 60, 60], 0.08, 0.01).sample(rng)
+    known = np.where(rng.random(180) < 0.15, truth, -1)
+    return DirichletClassifier().fit(graph, known)
 
 
 @pytest.fixture

@@ -48,6 +48,12 @@ def labelled(rng, n=300, classes=3, **how):
     return graph, labels
 
 
+def tied_problem(rng, graph, leak):
+    ties = Ties(np.array([3, 9]), np.array([0.5, 2.0]), rng.random((2, 20)), 3.0)
+    seeds = np.array([0, 7, 30])
+    return DirichletProblem(graph, seeds, rng.random((3, 20)), leak=leak, ties=ties)
+
+
 # --- the kernels' source --------------------------------------------------------------------------
 
 
@@ -179,10 +185,7 @@ def test_a_streamed_matrix_gives_the_same_bits(weights, rng, monkeypatch):
 
 @pytest.mark.parametrize("leak", [0.0, 0.3])
 def test_the_proof_is_that_of_the_reference(leak, rng):
-    graph = random_graph(rng, 60, degree=4)
-    seeds = np.array([0, 7, 30])
-    ties = Ties(np.array([3, 9]), np.array([0.5, 2.0]), rng.random((2, 20)), 3.0)
-    problem = DirichletProblem(graph, seeds, rng.random((3, 20)), leak=leak, ties=ties)
+    problem = tied_problem(rng, random_graph(rng, 60, degree=4), leak)
     session = StandInEngine().prepare(problem, SolveOptions(1e-3, "cg"))
     X, h = problem.start(), np.where(problem.is_free, 5 + rng.random(60), 0.0)
     X[problem.is_free] = rng.random((problem.n_free, 20))
@@ -361,11 +364,8 @@ def test_long_rows_and_short_ones(weights, rng):
 @needs_gpu
 @pytest.mark.parametrize("leak", [0.0, 0.3])
 def test_the_proof_on_a_gpu_is_that_of_the_reference(leak, rng):
-    graph = random_graph(rng, 600, degree=6)
-    seeds = np.array([0, 7, 30])
-    ties = Ties(np.array([3, 9]), np.array([0.5, 2.0]), rng.random((2, 20)), 3.0)
-    problem = DirichletProblem(graph, seeds, rng.random((3, 20)), leak=leak, ties=ties)
-    session = choose_engine("cuda", graph).prepare(problem, SolveOptions(1e-3, "cg"))
+    problem = tied_problem(rng, random_graph(rng, 600, degree=6), leak)
+    session = choose_engine("cuda", problem.graph).prepare(problem, SolveOptions(1e-3, "cg"))
     h = np.where(problem.is_free, session.solve().certificate.nodes, 0.0)
     X = problem.start()
     X[problem.is_free] = rng.random((problem.n_free, 20))

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import CliRun
 from html_page import Page
-from isotherm import BlockModel, DirichletClassifier, Graph, ParameterError
+from isotherm import DirichletClassifier, Graph, ParameterError
 from isotherm.errors import MissingLibrary
 from isotherm.report import explanation_files
 from isotherm.report.explanation_files import (
@@ -21,14 +21,6 @@ from isotherm.report.explanation_lines import explanation_lines, rest_words
 from isotherm.report.pages.explanation import Classes
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.fixture(scope="module")
-def blocks():
-    rng = np.random.default_rng(5)
-    graph, truth = BlockModel([60, 60, 60], 0.08, 0.01).sample(rng)
-    known = np.where(rng.random(180) < 0.15, truth, -1)
-    return DirichletClassifier().fit(graph, known)
 
 
 @pytest.fixture(scope="module")

@@ -114,14 +114,6 @@ def test_a_node_of_several_paths_is_drawn_once_and_the_ends_tell_their_shares():
     assert words["m"] == ["m"]
 
 
-@pytest.fixture(scope="module")
-def blocks():
-    rng = np.random.default_rng(5)
-    graph, truth = BlockModel([60, 60, 60], 0.08, 0.01).sample(rng)
-    known = np.where(rng.random(180) < 0.15, truth, -1)
-    return DirichletClassifier().fit(graph, known)
-
-
 @pytest.mark.parametrize("n_paths", [1, 10, 30])
 def test_paths_run_from_left_to_right_and_nodes_keep_apart(blocks, n_paths):
     for node in np.flatnonzero(blocks.status_ == "predicted")[:12].tolist():
