@@ -22,6 +22,7 @@
 #include "share.hpp"
 #include "sources.hpp"
 #include "steering.hpp"
+#include "superpose.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -446,6 +447,26 @@ Evidence prove_all(const Array<const std::int64_t>& start, const Array<const std
     return unlocked([&] { return prove<T>(claim, threads, prover); });
 }
 
+// Into X; returns the level of each column.
+template <class T>
+std::vector<double> superpose_all(const Matrix<const T>& base, const Matrix<const T>& terms,
+                                  const Matrix<const double>& shares,
+                                  const Array<const double>& exits, const Array<const double>& low,
+                                  const Array<const double>& high, const Matrix<T>& X,
+                                  int threads) {
+    const std::size_t n = base.shape(0), K = base.shape(1), m = terms.shape(0);
+    require(X.shape(0) == n && X.shape(1) == K, "as many temperatures as there were");
+    require(terms.shape(1) == n && exits.shape(0) == n, "one entry per node");
+    require(shares.shape(0) == m && shares.shape(1) == K, "one share per term and column");
+    require(low.shape(0) == K && high.shape(0) == K, "one number per column");
+    const Superposition<T> sum{static_cast<std::int64_t>(n), static_cast<std::int64_t>(K),
+                               static_cast<std::int64_t>(m), base.data(), terms.data(),
+                               shares.data(), exits.data(), low.data(), high.data()};
+    std::vector<double> level(K);
+    unlocked([&] { superpose<T>(sum, X.data(), level.data(), threads); });
+    return level;
+}
+
 // --- judging --------------------------------------------------------------------------------------
 
 Rule rule_of(std::size_t n_nodes, std::size_t n_classes, const Array<const std::int64_t>& seeds,
@@ -523,6 +544,8 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
         .def("settle", &BoundSteering::settle<T>, "X"_a.noconvert(), nb::kw_only(), "clip"_a);
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
           "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a);
+    m.def("superpose", &superpose_all<T>, "base"_a.noconvert(), "terms"_a.noconvert(), "shares"_a,
+          "exits"_a, "low"_a, "high"_a, "X"_a.noconvert(), "threads"_a);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
           "column"_a, "span"_a, "shift"_a, "scale"_a, "slope"_a, "growth"_a, "offset"_a,
           "mean_error"_a, "tol"_a, "into"_a.none(), "threads"_a);

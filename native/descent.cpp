@@ -29,6 +29,18 @@ private:
     std::vector<double> parts_;
 };
 
+// Whether any node is held at another temperature than 0. Where no heat gets there is no number.
+template <class T>
+bool is_any_warm(const Operator& M, const Columns<T>& X, int count) {
+    for (std::int64_t i = 0; i < M.graph.n_nodes; ++i) {
+        const T* const row = X.first + i * X.stride;
+        for (int l = 0; M.kind[i] == held && l < count; ++l) {
+            if (row[l] < 0 || row[l] > 0) return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden,
@@ -47,10 +59,10 @@ Descent::Descent(const Problem& problem, int columns, bool exits, bool hidden,
 
 void Descent::make_room() {
     const std::int64_t rows = padded(system_->n_rows);
-    const std::int64_t floats = x_.halves ? x_.width / 2 : x_.width;
-    if (!P_and_V_.get()) P_and_V_ = Buffer<float>(rows * (floats + x_.stride));
+    const std::int64_t numbers = rows * x_.width, floats = x_.halves ? numbers / 2 : numbers;
+    if (!P_and_V_.get()) P_and_V_ = Buffer<float>(floats + rows * x_.stride);
     x_.P = P_and_V_.get();
-    x_.V = P_and_V_.get() + rows * floats;
+    x_.V = P_and_V_.get() + floats;
 }
 
 // Turns to the system as it is now.
@@ -203,6 +215,7 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
         float* const z = x_.Z + row * x_.stride;
         for (int l = 0; l < x_.columns; ++l) z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
     };
+    const bool is_cold = !is_any_warm(M, X, x_.columns);  // then all heat is put in
     problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t row = first; row < last; ++row) {
             const std::int64_t i = problem_.node_of(row);
@@ -219,7 +232,7 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
             for (int l = 0; heat && l < x_.columns; ++l) {
                 z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
             }
-            if (nodes) continue;
+            if (nodes || is_cold) continue;
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 const std::int64_t j = graph.ends[e];  // only the boundary is warm
                 if (M.kind[j] == held) warm(row, i, j, graph.weight(e));
@@ -336,7 +349,7 @@ void Descent::restart() {
     stale_ = false;
     factor_ = next_factor_;
     // Where steps are many, directions so rounded would make them more.
-    x_.halves = !factor_ && x_.width >= least_of_halves;
+    x_.halves = !factor_ && may_be_halves(x_.width);
     make_room();
     if (factor_ && !Y_.get()) Y_ = Buffer<float>(padded(system_->n_rows) * x_.stride);
     std::fill(size_, size_ + max_width, 0.0);

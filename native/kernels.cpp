@@ -22,6 +22,21 @@ inline Pairs load_pairs(const void* P, std::int64_t i, std::int64_t j) {
     return reinterpret_cast<Pairs>(both);
 }
 
+// Eight rows of one number.
+using Eight = Vec<float, 8>;
+template <bool Halves>
+inline Eight load_eight(const void* P, const std::int32_t* rows) {
+    if constexpr (Halves) {
+        const auto* const p = static_cast<const std::uint16_t*>(P);
+        return from_halves(Vec<std::uint16_t, 8>{p[rows[0]], p[rows[1]], p[rows[2]], p[rows[3]],
+                                                 p[rows[4]], p[rows[5]], p[rows[6]], p[rows[7]]});
+    } else {
+        const auto* const p = static_cast<const float*>(P);
+        return Eight{p[rows[0]], p[rows[1]], p[rows[2]], p[rows[3]],
+                     p[rows[4]], p[rows[5]], p[rows[6]], p[rows[7]]};
+    }
+}
+
 // Row i of P.
 template <int W, bool Halves>
 inline Row<float, W> load_direction(const void* P, std::int64_t i) {
@@ -170,7 +185,19 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
                 for (int k = 0; k < 4; ++k) __builtin_prefetch(rows + bytes * ends[at + ahead + k]);
             };
             V sums{};
-            if constexpr (W == 2) {  // two entries to a register
+            if constexpr (W == 1) {  // eight entries to a register
+                Eight eight = {};
+                for (; e + 8 <= e1; e += 8) {
+                    ask_for_four(e);
+                    ask_for_four(e + 4);
+                    const Eight p = load_eight<Halves>(x.P, ends + e);
+                    if constexpr (kind == Weights::ones) eight += p;
+                    else eight += Eight{weight(e), weight(e + 1), weight(e + 2), weight(e + 3),
+                                        weight(e + 4), weight(e + 5), weight(e + 6), weight(e + 7)} * p;
+                }
+                sums.part[0][0] = ((eight[0] + eight[4]) + (eight[1] + eight[5])) +
+                                  ((eight[2] + eight[6]) + (eight[3] + eight[7]));
+            } else if constexpr (W == 2) {  // two entries to a register
                 static_assert(!Halves);
                 Pairs two[2] = {};
                 for (; e + 4 <= e1; e += 4) {
@@ -425,6 +452,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
 
 #define ISOTHERM_BY_WIDTH(width, call) \
     switch (width) {                   \
+        case 1: { constexpr int W = 1; call; break; }   \
         case 2: { constexpr int W = 2; call; break; }   \
         case 4: { constexpr int W = 4; call; break; }   \
         case 8: { constexpr int W = 8; call; break; }   \
@@ -434,7 +462,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
 template <Weights kind, bool Halves>
 void product_of(const System& M, const Vectors& x, std::int64_t first, std::int64_t last,
                 double* dots) {
-    ISOTHERM_BY_WIDTH(x.width, (product<W, kind, (Halves && W >= least_of_halves)>(M, x, first, last, dots)))
+    ISOTHERM_BY_WIDTH(x.width, (product<W, kind, (Halves && may_be_halves(W))>(M, x, first, last, dots)))
 }
 void any_product(const System& M, const Vectors& x, std::int64_t first, std::int64_t last,
                  double* dots) {
@@ -463,7 +491,7 @@ void any_advance(const System& M, const Vectors& x, const float* from, const Col
                  std::int64_t first, std::int64_t last, double* dots) {
     if (x.halves) {
         ISOTHERM_BY_WIDTH(
-            x.width, (advance<T, W, (W >= least_of_halves)>(M, x, from, X, h, step, beta, stored, first, last, dots)))
+            x.width, (advance<T, W, may_be_halves(W)>(M, x, from, X, h, step, beta, stored, first, last, dots)))
     } else {
         ISOTHERM_BY_WIDTH(
             x.width, (advance<T, W, false>(M, x, from, X, h, step, beta, stored, first, last, dots)))

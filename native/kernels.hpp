@@ -1,7 +1,7 @@
 // The loops that take the time, compiled once per instruction set and chosen at run time.
 //
 // Vectors of one descent have up to 16 *lanes*, one per column, side by side in a row per equation:
-//   P     rows of `width` numbers (2, 4, 8 or 16), aligned, since it is gathered at random
+//   P     rows of `width` numbers (1, 2, 4, 8 or 16), aligned, since it is gathered at random
 //   Z, V  rows of `stride` floats, only ever streamed: of `width`, or if that is 16 of so many
 //         lanes as there are. Narrow rows go through a register together, 16 numbers at a time.
 // P is of half precision, or of floats where steps are many: a direction may be rounded, as long as
@@ -18,11 +18,14 @@
 namespace isotherm {
 
 constexpr int max_width = 16;
-constexpr int least_of_halves = 4;  // lanes of P; narrower rows are small as they are
 
 namespace {
 // The width of rows of so many lanes.
-inline int width_for(int lanes) { return lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16; }
+inline int width_for(int lanes) {
+    return lanes <= 1 ? 1 : lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16;
+}
+// Whether P may be of halves: pairs of floats go through registers as they are.
+constexpr bool may_be_halves(int width) { return width != 2; }
 // Rows for which there must be room, so that a register may be filled from any of them on.
 inline std::int64_t padded(std::int64_t rows) { return (rows / max_width + 2) * max_width; }
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // Nothing here is shared with the solver: not its packed rows, its peeled trees, its hidden column
 // or its units. What the numbers prove is said in src/isotherm/solvers/certificate.py, which also
-// has the last word; src/isotherm/engines/imbalance.py computes the same without this code.
+// has the last word; src/isotherm/solvers/imbalance.py computes the same without this code.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,10 @@ struct Claim {
     std::int64_t columns;
     const double* h;
     Ties ties;
+    // A row of `width_packed` numbers for each node, h and then X, the rest 0; or null. Where there
+    // are few columns it is quicker to fetch all of a node at once.
+    const double* packed = nullptr;
+    int width_packed = 0;
 };
 
 // Maxima and minima over free nodes.

@@ -175,7 +175,40 @@ inline void prove_row(const Claim<T>& claim, Node& node, Evidence& found) {
     }
 }
 
+// All columns of a node, up to G − 1 of them, packed behind h.
 template <int G, bool Weighted, class T>
+inline void prove_packed(const Claim<T>& claim, Node& node, Evidence& found) {
+    const Graph& graph = claim.graph;
+    const std::int64_t n_entries = graph.n_entries(), count = claim.columns;
+    const double* const Z = claim.packed;
+    const Doubles<G> own = load<G>(Z + node.i * G);
+    Flow<Doubles<G>> in;
+    double degree = 0, tied = 0;
+    for (std::int64_t e = node.first; e < node.last; ++e) {
+        if (e + ahead < n_entries) __builtin_prefetch(Z + graph.ends[e + ahead] * std::int64_t{G});
+        Doubles<G> term = load<G>(Z + graph.ends[e] * std::int64_t{G}) - own;
+        if (Weighted) term *= graph.weights[e];
+        degree += Weighted ? graph.weights[e] : 1.0;
+        in.sum += term;
+        in.sizes += size_of<G>(term);
+    }
+    if (node.tie >= 0) {
+        const Ties& ties = claim.ties;
+        double known[G] = {};
+        for (std::int64_t k = 0; k < count; ++k) known[k + 1] = ties.values[node.tie * count + k];
+        tied = ties.weights[node.tie];
+        const Doubles<G> term = tied * (load<G>(known) - own);
+        in.sum += term;
+        in.sizes += (1 + ties.roundings / terms_of(node)) * size_of<G>(term);
+    }
+    conclude(node, {in.sum[0], in.sizes[0]}, degree, tied, own[0], claim.leak);
+    for (std::int64_t k = 0; k < count; ++k) {
+        const Doubles<1> sum = {in.sum[k + 1]}, sizes = {in.sizes[k + 1]}, x = {own[k + 1]};
+        conclude<1>(node, {sum, sizes}, x, k, found);
+    }
+}
+
+template <int G, bool Weighted, bool Packed, class T>
 void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
     for (std::int64_t i = first; i < last; ++i) {
         const double h = claim.h[i];
@@ -185,7 +218,8 @@ void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Ev
         }
         Node node{i, claim.graph.start[i], claim.graph.start[i + 1]};
         if (claim.ties.row_of) node.tie = claim.ties.row_of[i];
-        prove_row<G, Weighted>(claim, node, found);
+        if constexpr (Packed) prove_packed<G, Weighted>(claim, node, found);
+        else prove_row<G, Weighted>(claim, node, found);
         const double d = node.degree;
         found.least_degree = d < found.least_degree ? d : found.least_degree;
         found.greatest_degree = d > found.greatest_degree ? d : found.greatest_degree;
@@ -201,13 +235,21 @@ void by_width(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evid
     if constexpr (G > 1) {
         if (claim.columns <= G) return by_width<G / 2>(claim, first, last, found);
     }
-    if (claim.graph.weights) prove_rows<G, true>(claim, first, last, found);
-    else prove_rows<G, false>(claim, first, last, found);
+    if (claim.graph.weights) prove_rows<G, true, false>(claim, first, last, found);
+    else prove_rows<G, false, false>(claim, first, last, found);
+}
+
+template <int G, class T>
+void by_packed(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
+    if (claim.graph.weights) prove_rows<G, true, true>(claim, first, last, found);
+    else prove_rows<G, false, true>(claim, first, last, found);
 }
 
 template <class T>
 void any_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
-    by_width<widest>(claim, first, last, found);
+    if (claim.width_packed == 2) by_packed<2>(claim, first, last, found);
+    else if (claim.width_packed == 4) by_packed<4>(claim, first, last, found);
+    else by_width<widest>(claim, first, last, found);
 }
 
 #define ISOTHERM_JOIN_OF(a, b) a##b

@@ -29,6 +29,7 @@
 #include "proof.hpp"
 #include "reach.hpp"
 #include "steering.hpp"
+#include "superpose.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
@@ -1089,6 +1090,37 @@ void a_poll_interrupts(int threads) {
     each_chunk_is_done_once(threads);
 }
 
+// --- adding up -----------------------------------------------------------------------------------
+
+// Against the same in long double.
+template <class T>
+void sums_are_as_far_off_as_they_say(Int columns, Int n_terms, int threads) {
+    const Int n = 20000;
+    std::vector<T> base, terms, X(n * columns);
+    Doubles shares, exits, low(columns, 0.125), high(columns, 0.875), level(columns);
+    for (Int at = 0; at < n * columns; ++at) base.push_back(static_cast<T>(dice.uniform()));
+    for (Int at = 0; at < n * n_terms; ++at) terms.push_back(static_cast<T>(dice.uniform()));
+    for (Int at = 0; at < n_terms * columns; ++at) shares.push_back(2 * dice.uniform() - 1);
+    for (Int i = 0; i < n; ++i) exits.push_back(dice.below(4) ? 0.5 + dice.uniform() : 0.0);
+    const Superposition<T> sum{n,             columns,      n_terms,    base.data(), terms.data(),
+                               shares.data(), exits.data(), low.data(), high.data()};
+    superpose(sum, X.data(), level.data(), threads);
+    for (Int k = 0; k < columns; ++k) {
+        long double most = 0;
+        for (Int i = 0; i < n; ++i) {
+            long double exact = base[i * columns + k];
+            for (Int m = 0; m < n_terms; ++m) {
+                exact += static_cast<long double>(terms[m * n + i]) * shares[m * columns + k];
+            }
+            const T x = X[i * columns + k];
+            CHECK(x >= 0.125 && x <= 0.875);
+            if (exact > 0.13 && exact < 0.87) CHECK(std::fabs(x - exact) < 1e-6);
+            if (exits[i] > 0) most = std::max(most, std::fabs(x - exact) / exits[i]);
+        }
+        CHECK(most <= level[k] && level[k] <= most + 1e-13);
+    }
+}
+
 // --- all of it -----------------------------------------------------------------------------------
 
 void test_threads(int threads) {
@@ -1178,6 +1210,12 @@ int main() {
         names_are_numbered_as_they_appear(threads);
         test_verdicts<float>(threads);
         test_verdicts<double>(threads);
+        for (const Int columns : {1, 3, 10}) {
+            for (const Int n_terms : {0, 1, 4}) {
+                sums_are_as_far_off_as_they_say<float>(columns, n_terms, threads);
+                sums_are_as_far_off_as_they_say<double>(columns, n_terms, threads);
+            }
+        }
     }
     for (const Kernels* const kernels : all_kernels()) {
         rows_have_one_fingerprint(scattered(60, 600), kernels);

@@ -191,8 +191,11 @@ class HeatClassifier(Answering):
         seeds = self.seeds_.with_changes(changes)
         column = {label: k for k, label in enumerate(self.classes_.tolist())}
         columns = [column.get(label, -1) for label in seeds.classes.tolist()]
-        row_of = dict(zip(seeds.nodes.tolist(), seeds.values, strict=True))
-        rows = {i: None if label is None else row_of[i] for i, label in changes.items()}
+        held = seeds.nodes[: seeds.n_held]  # sorted, and a label given is held
+        rows = {
+            i: None if label is None else seeds.values[np.searchsorted(held, i)]
+            for i, label in changes.items()
+        }
         with self._or_as_before():
             session = self._solved_session()
             solution = session.change(

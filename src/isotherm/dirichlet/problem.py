@@ -43,6 +43,8 @@ class DirichletProblem:
         τ ≥ 0, heat lost at each free node; 0 is the paper.
     ties : Ties, optional
         Of nodes that are not held.
+    is_reached : bool array of shape (n,), optional
+        Nodes with a path to a seed, and the seeds, if known already.
 
     Attributes
     ----------
@@ -81,6 +83,7 @@ class DirichletProblem:
         *,
         leak: float = 0.0,
         ties: Ties | None = None,
+        is_reached: NDArray[np.bool_] | None = None,
     ) -> None:
         self.graph, self.ties = in_range(graph, ties if ties and len(ties.nodes) else None)
         self.heat: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
@@ -90,7 +93,7 @@ class DirichletProblem:
         self.boundary, self.values = merged(
             graph, boundary, as_values(values, len(boundary), none_allowed=some)
         )
-        self.is_free = reached(graph, self.seeds)
+        self.is_free = reached(graph, self.seeds) if is_reached is None else is_reached.copy()
         self.is_unreached = ~self.is_free
         self.is_free[self.boundary] = False
 
@@ -138,7 +141,19 @@ class DirichletProblem:
         self, boundary: NDArray[np.intp], values: NDArray[np.floating], ties: Ties | None = None
     ) -> DirichletProblem:
         """The same graph and leak with other nodes held and tied."""
-        return DirichletProblem(self.graph, boundary, values, leak=self.leak, ties=ties)
+        known = np.sort(boundary if ties is None else np.concatenate([boundary, ties.nodes]))
+        place = np.minimum(np.searchsorted(known, self.seeds), max(len(known) - 1, 0))
+        # With all of these seeds, and others where their heat went anyway, it goes as far.
+        as_far = len(known) and (known[place] == self.seeds).all()
+        as_far = as_far and not self.is_unreached[known].any()
+        return DirichletProblem(
+            self.graph,
+            boundary,
+            values,
+            leak=self.leak,
+            ties=ties,
+            is_reached=~self.is_unreached if as_far else None,
+        )
 
     def holding(self, nodes: NDArray[np.intp], values: NDArray[np.floating]) -> DirichletProblem:
         """The same with further nodes held."""

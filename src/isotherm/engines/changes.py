@@ -10,9 +10,10 @@ at 0. Then the temperatures after any changes are ::
 - a node held from now on: q_i is such that T' is at the value given there;
 - a seed released: δ_s is such that the heat that flows into it, F(T')_s, is 0.
 
-The last two are a small system of linear equations. Columns are kept, and T stays that of the
-solve, so that errors do not add up from change to change; what comes out is proven by a fresh
-residual. Where that is not good enough any more the problem is solved anew, from there.
+The last two are a small system of linear equations. Columns are kept. What comes out is proven by a
+fresh residual, or, where nodes are only held further or at other values, which is what labelling
+is, by the proofs of both parts (`isotherm.engines.additions`) as long as their sum is good enough.
+Where neither is, the problem is solved anew, from there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.engines.additions import with_added
 from isotherm.errors import LabelError
 from isotherm.solvers.method import Warm, settle
 
@@ -60,7 +62,10 @@ class Changes:
         self._solution = solution
         self._is_seed = np.zeros(problem.graph.n_nodes, dtype=bool)
         self._is_seed[problem.boundary] = True
-        self._columns: dict[int, NDArray[np.float64]] = {}
+        room = (min(MOST_COLUMNS, ROOM // problem.graph.n_nodes), problem.graph.n_nodes)
+        self._columns = np.empty(room, dtype=solution.temperatures.dtype)  # not all in use
+        self._places: dict[int, int] = {}  # the row of each that is
+        self._now = solution  # with all changes so far
         self._known: dict[int, NDArray[np.float64] | None] = {}  # held at, or (None) released
 
     def apply(
@@ -81,18 +86,25 @@ class Changes:
         known = self._with(changes)
         problem = _changed(self._problem, known)
         if not self._follows(problem, known):
-            return problem, self._session.begin_again(problem, None, stop, progress)
-        steps = self._solve_columns([i for i in known if i not in self._columns], progress)
-        found = self._combined(problem, known)
-        if found is None:
-            return problem, self._session.begin_again(problem, None, stop, progress)
-        T, certificate = found
+            return problem, self._begin_again(problem, stop, progress)
+        linked = [i for i in known if not self._is_alone(i)]
+        steps = self._solve_columns(linked, progress)
         tol = self._session.options.tol
-        if certificate.bound > tol and not (stop is not None and stop(T, certificate) <= 1):
-            warm = Warm(T, certificate.nodes if np.isfinite(certificate.bound) else None)
-            return problem, self._session.begin_again(problem, warm, stop, progress)
+
+        def is_enough(found: tuple[NDArray[np.floating], Certificate] | None) -> bool:
+            if found is None:
+                return False
+            T, certificate = found
+            return certificate.bound <= tol or (stop is not None and stop(T, certificate) <= 1)
+
+        found = self._added(problem, known, linked)
+        if not is_enough(found):
+            found = self._combined(problem, known, linked)
+        if found is None or not is_enough(found):
+            return problem, self._begin_again(problem, stop, progress, found)
+        T, certificate = found
         self._known = known
-        return problem, replace(
+        self._now = replace(
             self._solution,
             temperatures=T,
             certificate=certificate,
@@ -102,6 +114,24 @@ class Changes:
             converged=True,
             shortfall="",
         )
+        return problem, self._now
+
+    def _begin_again(
+        self,
+        problem: DirichletProblem,
+        stop: Stop | None,
+        progress: Progress | None,
+        found: tuple[NDArray[np.floating], Certificate] | None = None,
+    ) -> Solution:
+        """Solve the problem, from the last temperatures there are."""
+        T, proof = found or (self._now.temperatures, self._now.certificate)
+        warm = Warm(T, proof.nodes if np.isfinite(proof.bound) else None)
+        return self._session.begin_again(problem, warm, stop, progress)
+
+    def _is_alone(self, i: int) -> bool:
+        """Whether a node has no edge: nothing follows from what it is held at."""
+        start = self._problem.graph.rows.start
+        return bool(start[i] == start[i + 1])
 
     def _with(
         self, changes: Mapping[int, NDArray[np.float64] | None]
@@ -123,23 +153,25 @@ class Changes:
 
     def _with_columns(self, columns: Sequence[int]) -> Changes:
         """The same with some of the columns, or others, in another order; −1: one of zeros."""
+        other = copy(self)
 
         def picked(rows: NDArray[np.floating]) -> NDArray[np.floating]:
             wider = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
             return np.ascontiguousarray(wider[:, columns])
 
-        other = copy(self)
+        def picked_of(solution: Solution) -> Solution:
+            proof = solution.certificate
+            factors = picked(proof.columns[np.newaxis])[0]
+            spans = picked(proof.spans[np.newaxis])[0]
+            return replace(
+                solution,
+                temperatures=picked(solution.temperatures),
+                certificate=replace(proof, columns=factors, spans=spans),
+            )
+
         other._problem = self._problem.with_values(picked(self._problem.seed_values))
-        proof = self._solution.certificate
-        other._solution = replace(
-            self._solution,
-            temperatures=picked(self._solution.temperatures),
-            certificate=replace(
-                proof,
-                columns=picked(proof.columns[np.newaxis])[0],
-                spans=picked(proof.spans[np.newaxis])[0],
-            ),
-        )
+        other._solution = picked_of(self._solution)
+        other._now = other._solution if self._now is self._solution else picked_of(self._now)
         other._known = {
             i: None if row is None else picked(row[np.newaxis])[0] for i, row in self._known.items()
         }
@@ -149,19 +181,26 @@ class Changes:
         self, problem: DirichletProblem, known: Mapping[int, NDArray[np.float64] | None]
     ) -> bool:
         """Whether the changed temperatures follow from columns of the matrix at hand."""
-        base, n = self._problem, self._problem.graph.n_nodes
+        base = self._problem
         at = np.fromiter(known, dtype=np.intp, count=len(known))
         tied = base.ties is not None and np.isin(at, base.ties.nodes).any()
-        same = np.array_equal(problem.is_unreached, base.is_unreached)
-        few = len(known) <= min(MOST_COLUMNS, ROOM // n)
+        changed = problem.is_unreached != base.is_unreached
+        changed[[i for i in known if self._is_alone(i)]] = False
+        same = not changed.any()
+        few = len(known) <= len(self._columns)
         proven = np.isfinite(self._solution.certificate.bound)
         some_free = base.n_free > 0 and problem.n_free > 0
         return bool(same and few and proven and not tied and some_free)
 
-    def _solve_columns(self, nodes: list[int], progress: Progress | None) -> int:
-        """Find the columns of some nodes, all together."""
+    def _solve_columns(self, linked: list[int], progress: Progress | None) -> int:
+        """Find the columns of nodes that have none yet, all together."""
+        nodes = [i for i in linked if i not in self._places]
         if not nodes:
             return 0
+        if len(self._places) + len(nodes) > len(self._columns):  # of nodes no longer changed
+            kept = [i for i in self._places if i in linked]
+            self._columns[: len(kept)] = self._columns[[self._places[i] for i in kept]]
+            self._places = {i: k for k, i in enumerate(kept)}
         at = np.array(sorted(nodes), dtype=np.intp)
         columns = np.arange(len(at))
         seeds = self._is_seed[at]
@@ -172,23 +211,69 @@ class Changes:
         heat[np.arange(len(heat)), columns[~seeds]] = base.capacities[at[~seeds]]
         asked = base.with_heat(at[~seeds], heat, values)
         V, steps = self._session.columns(asked, COLUMN_TOL * self._session.options.tol, progress)
-        self._columns |= {int(i): V[:, k].astype(np.float64) for k, i in enumerate(at)}
+        for i, column in zip(at.tolist(), V.T, strict=True):
+            self._columns[len(self._places)] = column
+            self._places[i] = len(self._places)
         return steps
 
+    def _added(
+        self,
+        problem: DirichletProblem,
+        known: Mapping[int, NDArray[np.float64] | None],
+        linked: list[int],
+    ) -> tuple[NDArray[np.floating], Certificate] | None:
+        """Temperatures and their proof from those that there are; None where a seed is gone."""
+        if any(row is None for row in known.values()) or self._known.keys() - known.keys():
+            return None
+        if not self._now.certificate.bound <= self._session.options.tol:
+            return None
+        held = [i for i in linked if not self._is_seed[i]]
+        moved = [i for i in linked if (known[i] != self._now.temperatures[i]).any()]
+        if len(moved) >= max(problem.n_columns, 2):
+            return None  # a fresh residual is as cheap
+        W = self._units(problem, held, moved)
+        return None if W is None else with_added(self._session, problem, self._now, moved, W)
+
+    def _units(
+        self, problem: DirichletProblem, held: list[int], moved: list[int]
+    ) -> NDArray[np.floating] | None:
+        """A row for each node moved: temperatures with it at 1 and all other seeds at 0."""
+        place = self._places
+        V = self._columns[: len(place)]
+        system = V[[place[i] for i in held]][:, held].astype(np.float64)  # v_i at node j
+        asked = np.zeros((len(moved), len(held)))
+        shares = np.zeros((len(moved), len(place)))
+        for k, j in enumerate(moved):
+            if self._is_seed[j]:
+                asked[k], shares[k, place[j]] = -V[place[j]][held], 1.0
+            else:
+                asked[k, held.index(j)] = 1.0
+        try:
+            shares[:, [place[i] for i in held]] += np.linalg.solve(system.T, asked.T).T
+        except np.linalg.LinAlgError:
+            return None
+        W = shares.astype(V.dtype) @ V
+        W[:, problem.boundary] = 0.0
+        W[np.arange(len(moved)), moved] = 1.0
+        return W
+
     def _combined(
-        self, problem: DirichletProblem, known: Mapping[int, NDArray[np.float64] | None]
+        self,
+        problem: DirichletProblem,
+        known: Mapping[int, NDArray[np.float64] | None],
+        linked: list[int],
     ) -> tuple[NDArray[np.floating], Certificate] | None:
         """Temperatures and their proof, by the columns; None if they do not say."""
         base, solution = self._problem, self._solution
         T = solution.temperatures
-        changed = [i for i, row in known.items() if row is not None and self._is_seed[i]]
+        changed = [i for i in linked if known[i] is not None and self._is_seed[i]]
         with np.errstate(all="ignore"):
             G = self._stack(changed)
             if changed:
                 now = np.array([known[i] for i in changed])
                 T = T + G @ (now - base.values[np.searchsorted(base.boundary, changed)])
-            held = [i for i, row in known.items() if row is not None and not self._is_seed[i]]
-            gone = [i for i, row in known.items() if row is None]
+            held = [i for i in linked if known[i] is not None and not self._is_seed[i]]
+            gone = [i for i in linked if known[i] is None]
             h = np.nan_to_num(solution.certificate.nodes)
             try:
                 T, h = self._freed_and_held(T, h, problem, held, gone)
@@ -222,8 +307,7 @@ class Changes:
         return T, h
 
     def _stack(self, nodes: list[int]) -> NDArray[np.float64]:
-        n = self._problem.graph.n_nodes
-        return np.array([self._columns[i] for i in nodes]).reshape(len(nodes), n).T
+        return self._columns[[self._places[i] for i in nodes]].astype(np.float64).T
 
 
 class Inflow(NamedTuple):
@@ -251,7 +335,7 @@ def _changed(
 ) -> DirichletProblem:
     """The problem with some nodes held otherwise, or no longer."""
     ties = base.ties
-    kept = np.array([int(i) not in known for i in base.boundary], dtype=bool)
+    kept = ~np.isin(base.boundary, np.fromiter(known, np.intp, len(known)))
     held = {i: row for i, row in known.items() if row is not None}
     if not kept.any() and not held and ties is None:
         raise LabelError("no seed would be left: at least one node must have a known value")

@@ -14,6 +14,7 @@ import numpy as np
 
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers.imbalance import imbalance
+from isotherm.solvers.superposition import superpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
     from isotherm.solvers.imbalance import Imbalance
     from isotherm.solvers.method import Method, Solver
+    from isotherm.solvers.superposition import Superposition
 
     Numbers = NDArray[np.floating]
     # Heat put in at some nodes: which, and a row for each.
@@ -70,6 +72,10 @@ class Operator(Protocol):
 
     def imbalance(self, problem: DirichletProblem, X: Numbers, h: NDArray[np.float64]) -> Imbalance:
         """The numbers that prove X, of shape (n, k), by the exit times h, of shape (n,)."""
+        ...
+
+    def superpose(self, sum_of: Superposition) -> tuple[Numbers, NDArray[np.float64]]:
+        """Temperatures with others added to them, and how far off they are; see there."""
         ...
 
     def method(self, solver: Solver) -> Method:
@@ -127,6 +133,9 @@ class ReferenceOperator:
 
     def imbalance(self, problem: DirichletProblem, X: Numbers, h: NDArray[np.float64]) -> Imbalance:
         return imbalance(problem, X, h)
+
+    def superpose(self, sum_of: Superposition) -> tuple[Numbers, NDArray[np.float64]]:
+        return superpose(sum_of)
 
     def method(self, solver: Solver) -> Method:
         return solver.bind(self)

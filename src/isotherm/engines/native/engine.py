@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from isotherm.solvers.imbalance import Imbalance
     from isotherm.solvers.method import Method, Solver
     from isotherm.solvers.options import SolveOptions
+    from isotherm.solvers.superposition import Superposition
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,11 @@ class NativeOperator(ReferenceOperator):
         self, problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
     ) -> Imbalance:
         return native_imbalance(problem, X, h, threads=self.threads, simd=self.simd)
+
+    def superpose(self, sum_of: Superposition) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
+        T, V, shares, exits, bounds = sum_of
+        X = np.empty_like(T)
+        return X, np.array(core.superpose(T, V, shares, exits, *bounds, X, self.threads))
 
     def method(self, solver: Solver) -> Method:
         if isinstance(solver, ConjugateGradient):
