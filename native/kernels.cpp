@@ -22,21 +22,6 @@ inline Pairs load_pairs(const void* P, std::int64_t i, std::int64_t j) {
     return reinterpret_cast<Pairs>(both);
 }
 
-// Eight rows of one number.
-using Eight = Vec<float, 8>;
-template <bool Halves>
-inline Eight load_eight(const void* P, const std::int32_t* rows) {
-    if constexpr (Halves) {
-        const auto* const p = static_cast<const std::uint16_t*>(P);
-        return from_halves(Vec<std::uint16_t, 8>{p[rows[0]], p[rows[1]], p[rows[2]], p[rows[3]],
-                                                 p[rows[4]], p[rows[5]], p[rows[6]], p[rows[7]]});
-    } else {
-        const auto* const p = static_cast<const float*>(P);
-        return Eight{p[rows[0]], p[rows[1]], p[rows[2]], p[rows[3]],
-                     p[rows[4]], p[rows[5]], p[rows[6]], p[rows[7]]};
-    }
-}
-
 // Row i of P.
 template <int W, bool Halves>
 inline Row<float, W> load_direction(const void* P, std::int64_t i) {
@@ -186,17 +171,25 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
             };
             V sums{};
             if constexpr (W == 1) {  // eight entries to a register
-                Eight eight = {};
-                for (; e + 8 <= e1; e += 8) {
+                static_assert(!Halves);
+                const auto* const p = static_cast<const float*>(x.P);
+                float a = 0, b = 0, c = 0, d = 0;  // so that additions need not wait for each other
+                const auto at = [&](std::int64_t k) __attribute__((always_inline)) {
+                    if constexpr (kind == Weights::ones) return p[ends[k]];
+                    else return weight(k) * p[ends[k]];
+                };
+                for (; e + 4 <= e1; e += 4) {
                     ask_for_four(e);
-                    ask_for_four(e + 4);
-                    const Eight p = load_eight<Halves>(x.P, ends + e);
-                    if constexpr (kind == Weights::ones) eight += p;
-                    else eight += Eight{weight(e), weight(e + 1), weight(e + 2), weight(e + 3),
-                                        weight(e + 4), weight(e + 5), weight(e + 6), weight(e + 7)} * p;
+                    a += at(e);
+                    b += at(e + 1);
+                    c += at(e + 2);
+                    d += at(e + 3);
                 }
-                sums.part[0][0] = ((eight[0] + eight[4]) + (eight[1] + eight[5])) +
-                                  ((eight[2] + eight[6]) + (eight[3] + eight[7]));
+                for (; e < e1; ++e) {
+                    if (e < stop) __builtin_prefetch(rows + bytes * ends[e + ahead]);
+                    a += at(e);
+                }
+                sums.part[0][0] = (a + b) + (c + d);
             } else if constexpr (W == 2) {  // two entries to a register
                 static_assert(!Halves);
                 Pairs two[2] = {};

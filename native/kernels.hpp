@@ -24,8 +24,8 @@ namespace {
 inline int width_for(int lanes) {
     return lanes <= 1 ? 1 : lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16;
 }
-// Whether P may be of halves: pairs of floats go through registers as they are.
-constexpr bool may_be_halves(int width) { return width != 2; }
+// Whether P may be of halves: narrower rows are small as they are.
+constexpr bool may_be_halves(int width) { return width >= 4; }
 // Rows for which there must be room, so that a register may be filled from any of them on.
 inline std::int64_t padded(std::int64_t rows) { return (rows / max_width + 2) * max_width; }
 }  // namespace

@@ -125,17 +125,6 @@ inline Vec<float, N> load_halves(const std::uint16_t* from) {
 #endif
 }
 
-// The same of eight that are in a register.
-inline Vec<float, 8> from_halves(Vec<std::uint16_t, 8> halves) {
-#if defined(__F16C__)
-    return _mm256_cvtph_ps(reinterpret_cast<__m128i>(halves));
-#else
-    std::uint16_t numbers[8];
-    std::memcpy(numbers, &halves, sizeof numbers);
-    return load_halves<8>(numbers);
-#endif
-}
-
 template <int N>
 inline void store_halves(std::uint16_t* to, Vec<float, N> v) {
 #if defined(__F16C__)
