@@ -100,6 +100,9 @@ class Problem:
     @property
     def factor_entries(self) -> int: ...
 
+    @property
+    def is_one_chunk(self) -> bool: ...
+
 class Sources:
     pass
 

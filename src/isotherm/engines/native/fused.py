@@ -22,6 +22,7 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.engines.blocks import blocks_of
+from isotherm.engines.native.beside import each_beside, run_beside
 from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
 from isotherm.memory import lanes_within
 from isotherm.solvers.certificate import guessed, prove
@@ -58,6 +59,7 @@ class FusedConjugateGradient(Running["Run"]):
         self.h = np.zeros(operator.problem.graph.n_nodes)
         self.exits = core.ExitTimes(self.h)
         self.told = False  # that there is a factor
+        self.plain_to = math.inf  # the tightest tolerance that was met without one
 
     def start(
         self, problem: DirichletProblem, tol: float, warm: Warm | None
@@ -67,7 +69,7 @@ class FusedConjugateGradient(Running["Run"]):
             np.copyto(self.h, np.nan_to_num(warm.exits), where=problem.is_free)
             known = True
         cold = starts_cold(problem, warm)
-        self.run = Run(self, problem, cold=cold, known=known)
+        self.run = Run(self, problem, tol, cold=cold, known=known)
         return start_of(problem, type_to_start(problem, tol, warm), warm)
 
     def certify(self, X: NDArray[np.floating]) -> Certificate:
@@ -89,7 +91,13 @@ class Run:
     """One solve: its columns in blocks, each steered by the core."""
 
     def __init__(
-        self, method: FusedConjugateGradient, problem: DirichletProblem, *, cold: bool, known: bool
+        self,
+        method: FusedConjugateGradient,
+        problem: DirichletProblem,
+        tol: float,
+        *,
+        cold: bool,
+        known: bool,
     ) -> None:
         self.method = method
         self.problem = problem
@@ -102,6 +110,11 @@ class Run:
             sources = core.sources(method.core, nodes.astype(np.int32), rows)
         low, high = problem.bounds
         scale = units_of(problem, exits.longest)
+        # Blocks beside each other must not change the matrix that they share.
+        preconditioner = method.preconditioner
+        if preconditioner == "auto" and not method.core.factor_entries and method.plain_to <= tol:
+            preconditioner = "diagonal"
+        self.is_settled = preconditioner == "diagonal" or bool(method.core.factor_entries)
 
         def steering(block: Block) -> core.Steering:
             columns = slice(block.first, block.first + block.width)
@@ -117,7 +130,7 @@ class Run:
                 high=high[columns],
                 scale=scale[columns],
                 max_steps=method.max_iter,
-                preconditioner=method.preconditioner,
+                preconditioner=preconditioner,
             )
 
         lanes = lanes_within(method.operator.memory, len(method.h), problem.n_columns)
@@ -129,7 +142,12 @@ class Run:
     def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
         before = self._steps()
         yield Reached(0, self._likely())
-        for block, steering in self.blocks:
+        several = len(self.blocks) > 1
+        for k, (block, steering) in enumerate(self.blocks):
+            rest = self.blocks[k:]
+            if self._goes_beside(rest) and watch.look_at == 0:
+                yield from self._iterate_beside([one for _, one in rest], X, tol, before)
+                break
             cold = self.cold and not (block.exits and self.known)
             state = core.State.GOING
             while state == core.State.GOING:
@@ -138,8 +156,26 @@ class Run:
                 yield Reached(self._steps() - before, self._likely())
             if state == core.State.HOPELESS:
                 return
-            if len(self.blocks) > 1:
+            if several:
                 steering.rest()  # room for the next one
+        if not self.method.core.factor_entries and self._likely() <= tol:
+            self.method.plain_to = min(self.method.plain_to, tol)
+
+    def _goes_beside(self, blocks: list[tuple[Block, core.Steering]]) -> bool:
+        """Whether blocks are small, and nothing that they share will change."""
+        small = len(blocks) > 1 and self.method.core.is_one_chunk
+        return bool(small and self.is_settled and self.method.exits.done and not blocks[0][0].exits)
+
+    def _iterate_beside(
+        self, steerings: list[core.Steering], X: NDArray[np.floating], tol: float, before: int
+    ) -> Iterator[Reached]:
+        others = self._steps() - sum(one.steps for one in steerings) - before
+        threads = self.method.operator.threads
+        for steps, _ in run_beside(
+            steerings, X, cold=self.cold, tol=tol, threads=threads, seconds=SLICE
+        ):
+            yield Reached(others + steps, math.inf)
+        yield Reached(self._steps() - before, self._likely())
 
     def _tell_of_a_factor(self) -> None:
         entries = self.method.core.factor_entries
@@ -169,5 +205,9 @@ class Run:
 
     def settle(self, X: NDArray[np.floating]) -> None:
         """Move X within its bounds, peeled nodes to what their parents imply."""
+        threads = self.method.operator.threads
+        if len(self.blocks) > 1 and self.method.core.is_one_chunk:
+            each_beside(lambda block: block[1].settle(X, clip=True), self.blocks, threads)
+            return
         for _, steering in self.blocks:
             steering.settle(X, clip=True)
