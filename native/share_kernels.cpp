@@ -63,16 +63,20 @@ void multiply_rows(const Share& share, const float* P, float* V, double* dots, s
     for (std::int64_t i = first; i < last; ++i) {
         Floats product{};
         if (share.free[i]) {
-            Floats sum{};
-            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+            const auto term = [&](std::int64_t e) __attribute__((always_inline)) {
                 __builtin_prefetch(P + later(graph, e, end) * W);
                 const Floats row = load<Floats>(P + std::int64_t{graph.ends[e]} * W);
-                if constexpr (weighted) {
-                    sum += row * static_cast<float>(graph.weights[e]);
-                } else {
-                    sum += row;
-                }
+                if constexpr (weighted) return row * static_cast<float>(graph.weights[e]);
+                else return row;
+            };
+            Floats sum{}, other{};  // so that additions need not wait for each other
+            std::int64_t e = graph.start[i];
+            for (; e + 2 <= graph.start[i + 1]; e += 2) {
+                sum += term(e);
+                other += term(e + 1);
             }
+            if (e < graph.start[i + 1]) sum += term(e);
+            sum += other;
             const Floats own = load<Floats>(P + i * W);
             product = own * share.diagonal[i] - sum;
             found.dots += __builtin_convertvector(own * product, typename Row<W>::doubles);

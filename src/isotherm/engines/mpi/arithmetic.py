@@ -36,12 +36,19 @@ class Arithmetic(Protocol):
     ----------
     dtype : type
         Of all vectors but X, which is float64.
+    gauge : array of shape (n_own,)
+        The unit of residuals.
     """
 
     dtype: type[np.floating]
+    gauge: NDArray[np.float64]
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
         """V = M P at own free nodes, 0 at others; returns Σ P · V. It sees to the ghosts of P."""
+        ...
+
+    def begin(self, P: NDArray[Any], V: NDArray[Any]) -> None:
+        """The same V where P is not 0 at nodes that are held, but what they are held at."""
         ...
 
     def descend(
@@ -89,6 +96,9 @@ class ReferenceArithmetic:
         V[:] = self.diagonal[:, np.newaxis] * own - self.rows @ P
         V[~self.free] = 0.0
         return np.asarray(np.einsum("ik,ik->k", own, V))
+
+    def begin(self, P: NDArray[Any], V: NDArray[Any]) -> None:
+        ReferenceArithmetic.multiply(self, P, V)  # others may leave out what is held
 
     def descend(
         self,
@@ -152,6 +162,9 @@ class NativeArithmetic:
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
         return np.array(self._share.multiply(self.halo.fill(P), V))
+
+    def begin(self, P: NDArray[Any], V: NDArray[Any]) -> None:
+        self.multiply(P, V)
 
     def descend(
         self,

@@ -31,6 +31,8 @@ class Descent:
         To start from: given where nodes are held.
     exits : array of shape (n_own,) or None
         Of the exit times, if they are to be found along with the columns.
+    cold : bool
+        Whether both are 0 at free nodes.
 
     Attributes
     ----------
@@ -46,6 +48,8 @@ class Descent:
         arithmetic: Arithmetic,
         X: NDArray[np.float64],
         exits: NDArray[np.float64] | None,
+        *,
+        cold: bool,
     ) -> None:
         self._problem, self._arithmetic = problem, arithmetic
         self._n_own, self.columns = X.shape
@@ -65,7 +69,10 @@ class Descent:
         self._rz: NDArray[np.float64]
         self._levels: NDArray[np.float64]
         self._previous = np.full(width, np.inf)
-        self.refresh()
+        if cold:
+            self._begin()
+        else:
+            self.refresh()
 
     @property
     def levels(self) -> NDArray[np.float64]:
@@ -120,6 +127,23 @@ class Descent:
             arithmetic.descend(alpha, self._P, self._V, self._D, self._R)
         )
         self.steps += 1
+
+    def _begin(self) -> None:
+        """Find residuals where only the boundary is warm: with the digits of a step, for its price.
+
+        The temperatures take the place of a direction, which a step of length 1 goes along.
+        """
+        free, arithmetic = self._problem.is_free[: self._n_own], self._arithmetic
+        self._P[: self._n_own] = self._X[: self._n_own]
+        arithmetic.begin(self._P, self._V)
+        if self._heated >= 0:
+            self._R[free, self._heated] = arithmetic.gauge[free]
+        whole = np.ones(len(self._moving))
+        self._rz, self._levels = self._over_ranks(
+            arithmetic.descend(whole, self._P, self._V, self._D, self._R)
+        )
+        self._P[:] = self._D[:] = 0.0
+        self._weighed = self._levels
 
     def refresh(self) -> None:
         """Find residuals afresh; the next step goes on in its direction."""

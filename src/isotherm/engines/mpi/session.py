@@ -167,7 +167,7 @@ class _Solve:
             T[:] = np.clip(np.nan_to_num(start.temperatures), *problem.bounds)
             if start.exits is not None:
                 h[:] = np.where(problem.is_free[:n_own], np.nan_to_num(start.exits), 0.0)
-        self.T, self.h = _with_boundary(problem, T), h
+        self.T, self.h, self.cold = _with_boundary(problem, T), h, start is None
         self.steps = 0
         self.found: list[Imbalance] = []
 
@@ -182,8 +182,8 @@ class _Solve:
     ) -> None:
         session, problem = self.session, self.problem
         some = problem.with_values(problem.values[:, columns])
-        descent = Descent(some, session.arithmetic, self.T[:, columns],
-                          self.h if with_exits else None)  # fmt: skip
+        h = self.h if with_exits else None
+        descent = Descent(some, session.arithmetic, self.T[:, columns], h, cold=self.cold)
         before = self.steps
 
         def each_step(descent: Descent) -> None:
