@@ -35,6 +35,7 @@ CLAIMS = [
     "a_single_class_ranks",
     "expected_accuracy_holds",
     "key_to_colours",
+    "fifty_labels_by_the_page",
     "ranks_share_the_work",
 ]
 
