@@ -57,9 +57,11 @@ def grid(side: int) -> Graph:
     return Graph.from_edges(source, np.concatenate([i[1:].ravel(), i[:, 1:].ravel()]))
 
 
-def planted(edges: int, classes: int) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """An edge list of ten edges per node, half of them within the node's block."""
-    rng, n = np.random.default_rng(2), edges // 10
+def planted(
+    edges: int, classes: int, per_node: int = 10
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """An edge list of ten edges per node, or so many, half of them within the node's block."""
+    rng, n = np.random.default_rng(2), edges // per_node
     source = np.empty(edges, dtype=np.int32)
     target = np.empty(edges, dtype=np.int32)
     size, step = n // classes, 1_000_000

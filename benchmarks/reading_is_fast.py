@@ -80,7 +80,8 @@ def race(result: Result, csv: str, labels: str, folder: Path, rounds: int) -> No
     out = str(folder / "out.csv")
     commands = {
         "isotherm classify": [
-            sys.executable, "-m", "isotherm", "classify", csv, labels, "-o", out, "--force", "--model", "paper",
+            sys.executable, "-m", "isotherm", "classify", csv, labels, "-o", out, "--force",
+            "--model", "paper",
         ],
         "pandas + scikit-network": [
             sys.executable, str(folder / "same_job.py"), csv, labels, out,

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from isotherm.compiled import core, n_threads
 from isotherm.engines.cuda.device import find_device
 from isotherm.engines.cuda.method import DeviceConjugateGradient
 from isotherm.engines.cuda.plan import plan
 from isotherm.engines.cuda.records import DeviceTies
 from isotherm.engines.cuda.rows import rows_on
 from isotherm.engines.cuda.vectors import Nodes
+from isotherm.engines.native.superposed import native_superpose
 from isotherm.engines.session import HostSession
 from isotherm.errors import ParameterError
 from isotherm.solvers.cg import ConjugateGradient
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from isotherm.engines.cuda.rows import DeviceRows
     from isotherm.solvers.method import Method, Solver
     from isotherm.solvers.options import SolveOptions
+    from isotherm.solvers.superposition import Superposition
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,11 @@ class CudaOperator(ReferenceOperator):
                 for k in range(0, X.shape[1], at_once)
             ]
         return self.joined(parts)
+
+    def superpose(self, sum_of: Superposition) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
+        if core is None:
+            return super().superpose(sum_of)
+        return native_superpose(sum_of, n_threads())  # the arrays are in the host's memory
 
     def ties_of(self, problem: DirichletProblem) -> DeviceTies | None:
         """The ties of a problem on the device."""

@@ -63,7 +63,7 @@ struct Nodes {
     const int* heat_row;     // null: no heat is put in; −1: none here
     const double* heat;      // rows of `heat_stride`
     int64 n, heat_stride, heat_first;
-    double leak, unit;       // unit: weight_unit
+    double leak;
     int root;                // the gauge is the root of the capacity, not the capacity
 };
 
@@ -174,40 +174,48 @@ struct Place {
 
 // --- one step ---------------------------------------------------------------------------------
 
+// Of a short row, each thread of a group has some of the lanes: nothing is left to add up. A thread of
+// other groups has all lanes of some entries.
 template <int W, int GROUP, class D, bool WEIGHTED>
 __global__ void __launch_bounds__(THREADS)
 product(Rows rows, Nodes nodes, const D* __restrict__ P, float* __restrict__ V, double* dots) {
+    constexpr bool by_lanes = GROUP == 4 && W >= 8;
+    constexpr int L = by_lanes ? W / GROUP : W, STEP = by_lanes ? 1 : GROUP;
     // Floats lose too much in a sum of so many terms.
     typedef typename Choose<(GROUP == THREADS), double, float>::type Sum;
-    double own[W] = {};
+    double own[L] = {};
     FOR_ROWS(GROUP, rows, at) {
         const Place<GROUP> place(rows, nodes, at);
-        Sum sums[W] = {};
+        const int lane = by_lanes ? place.rank * L : 0;
+        Sum sums[L] = {};
 #pragma unroll 4
-        for (int64 e = place.first + place.rank; e < place.last; e += GROUP) {
-            const Row<D, W> p = load<W>(P + (int64)rows.ends[e] * W);
+        for (int64 e = place.first + (by_lanes ? 0 : place.rank); e < place.last; e += STEP) {
+            const Row<D, L> p = load<L>(P + (int64)rows.ends[e] * W + lane);
             const float weight = WEIGHTED ? (float)(rows.weights[e] * rows.weight_unit) : 1.0f;
 #pragma unroll
-            for (int l = 0; l < W; ++l) sums[l] += WEIGHTED ? weight * number(p.at[l]) : number(p.at[l]);
+            for (int l = 0; l < L; ++l) sums[l] += WEIGHTED ? weight * number(p.at[l]) : number(p.at[l]);
         }
+        if constexpr (!by_lanes) {
 #pragma unroll
-        for (int l = 0; l < W; ++l) sums[l] = group_sum<GROUP>(sums[l]);
-        if (!place.works || place.rank) continue;
+            for (int l = 0; l < L; ++l) sums[l] = group_sum<GROUP>(sums[l]);
+        }
+        if (!place.works || (!by_lanes && place.rank)) continue;
         const float pivot = nodes.pivots[place.i];
         const float inverse = (WEIGHTED ? 1.0f : (float)rows.weight_unit) / pivot;
-        const Row<D, W> p = load<W>(P + place.i * W);
-        float* const v = V + place.i * W;
+        const Row<D, L> p = load<L>(P + place.i * W + lane);
+        float* const v = V + place.i * W + lane;
 #pragma unroll
-        for (int l = 0; l < W; ++l) {
+        for (int l = 0; l < L; ++l) {
             const float mp = number(p.at[l]) - (float)sums[l] * inverse;
             v[l] = mp;
             own[l] += (double)pivot * number(p.at[l]) * mp;
         }
     }
+    constexpr int threads = by_lanes ? GROUP : 1;  // that have the sums of a block
 #pragma unroll
-    for (int l = 0; l < W; ++l) {
-        const double sum = block_join(own[l], 1, Plus());
-        if (threadIdx.x == 0) dots[(int64)blockIdx.x * W + l] = sum;
+    for (int l = 0; l < L; ++l) {
+        const double sum = block_join(own[l], threads, Plus());
+        if (threadIdx.x < threads) dots[(int64)blockIdx.x * W + threadIdx.x * L + l] = sum;
     }
 }
 

@@ -29,7 +29,7 @@ NODES = np.dtype(
             for name in ("kind", "pivots", "measures", "degrees", "ties", "heat_row", "heat")
         ),
         *((name, INT64) for name in ("n", "heat_stride", "heat_first")),
-        *((name, np.float64) for name in ("leak", "unit")),
+        ("leak", np.float64),
         ("root", np.int32),
     ],
     align=True,
@@ -83,7 +83,7 @@ def nodes_record(nodes: Nodes, heat: Heat | None = None, first: int = 0) -> NDAr
         _address(nodes.kind), _address(nodes.pivots), _address(nodes.measures),
         _address(nodes.degrees), _address(nodes.ties),
         0 if heat is None else _address(heat.row_of), 0 if heat is None else _address(heat.rows),
-        nodes.n, 0 if heat is None else heat.rows.shape[1], first, nodes.leak, nodes.unit,
+        nodes.n, 0 if heat is None else heat.rows.shape[1], first, nodes.leak,
         nodes.root,
     )  # fmt: skip
     return record

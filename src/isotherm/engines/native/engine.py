@@ -11,6 +11,7 @@ import numpy as np
 from isotherm.compiled import core, n_threads
 from isotherm.engines.native.fused import FusedConjugateGradient
 from isotherm.engines.native.proof import native_imbalance
+from isotherm.engines.native.superposed import native_superpose
 from isotherm.engines.session import HostSession
 from isotherm.errors import NotEnoughMemory, ParameterError
 from isotherm.memory import COPY
@@ -130,9 +131,7 @@ class NativeOperator(ReferenceOperator):
         return native_imbalance(problem, X, h, threads=self.threads, simd=self.simd)
 
     def superpose(self, sum_of: Superposition) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
-        T, V, shares, exits, bounds = sum_of
-        X = np.empty_like(T)
-        return X, np.array(core.superpose(T, V, shares, exits, *bounds, X, self.threads))
+        return native_superpose(sum_of, self.threads)
 
     def method(self, solver: Solver) -> Method:
         if isinstance(solver, ConjugateGradient):
