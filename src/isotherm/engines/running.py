@@ -63,7 +63,7 @@ def type_to_start(
     In float32 even where that will not do in the end: the first steps need no more. But the
     boundary must be as given, and no digits of temperatures found before get lost.
     """
-    exact = (problem.values.astype(np.float32) == problem.values).all()
+    exact = problem.one_hot or (problem.values.astype(np.float32) == problem.values).all()
     return np.float32 if exact and (warm is None or tol >= FLOAT32_TOL) else np.float64
 
 

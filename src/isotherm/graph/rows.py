@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 INT32_MAX = np.iinfo(np.int32).max
 BLOCK = 1 << 22  # entries that are looked at at once
 PANEL = 16  # columns that the core multiplies at once
+A_PART = 1 << 14  # rows whose lengths are looked at at once: they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +62,21 @@ class Rows:
         """Whether the core is there and can work on these rows."""
         return core is not None and self.n_nodes <= MOST_NODES
 
+    def lengths(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """Entries of each row, a part of the rows at a time: nothing as large as them is made."""
+        for first in range(0, self.n_nodes, A_PART):
+            start = self.start[first : first + A_PART + 1]
+            yield slice(first, first + A_PART), start[1:] - start[:-1]
+
     @cached_property
     def longest(self) -> int:
         """Entries of the longest row."""
-        return int((self.start[1:] - self.start[:-1]).max(initial=0))
+        return max((int(lengths.max()) for _, lengths in self.lengths()), default=0)
 
     @cached_property
     def n_thin(self) -> int:
         """Rows of at most two entries: nodes within paths, or at the ends of them."""
-        return int(np.count_nonzero(self.start[1:] - self.start[:-1] <= 2))
+        return sum(np.count_nonzero(lengths <= 2) for _, lengths in self.lengths())
 
     def sums(self) -> NDArray[np.float64]:
         """Sum of each row: the degrees."""

@@ -118,8 +118,8 @@ def prove(
         return by_maximum_principle(problem, found)
     columns = np.maximum(levels, LEAST_COLUMN)
     columns[is_cold(problem, found)] = 0.0
-    nodes = h.copy()
-    np.copyto(nodes, np.nan, where=problem.is_unreached)
+    with np.errstate(invalid="ignore"):
+        nodes = h / ~problem.is_unreached  # NaN where no heat goes: h, found to be 0, by 0
     rounding = float(found.rounding.max(initial=0.0))
     return Certificate(nodes, columns, spans(problem, found), residual, rounding)
 
@@ -133,7 +133,7 @@ def is_covered(problem: DirichletProblem) -> bool:
 
 def is_as_given(problem: DirichletProblem, X: NDArray[np.floating], found: Imbalance) -> bool:
     """Whether the boundary is held at its values, h is 0 off the free nodes, and all were seen."""
-    held = bool((X[problem.boundary] == problem.values).all())
+    held = bool((X.take(problem.boundary, axis=0) == problem.values).all())
     return held and not found.stray and found.n_nodes == problem.n_free
 
 

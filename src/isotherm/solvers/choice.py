@@ -135,7 +135,9 @@ def _mostly_paths(problem: DirichletProblem) -> bool:
     rows, n_free = problem.graph.rows, problem.n_free
     if 2 * rows.n_thin < n_free:
         return False
-    thin = (np.diff(rows.start) <= 2) & problem.is_free
+    thin = problem.is_free.copy()
+    for part, lengths in rows.lengths():
+        thin[part] &= lengths <= 2
     if 2 * np.count_nonzero(thin) < n_free:
         return False
     nodes = np.flatnonzero(thin)  # each has an edge: heat reaches it
@@ -149,9 +151,8 @@ def _nearly_a_tree(problem: DirichletProblem) -> bool:
     most = max(CYCLES, n_free // 50)
     # Entries among free nodes, at the least: each of the others takes two away, and each of the
     # loops that there may be is no edge. For most graphs that is answer enough.
-    others = np.concatenate([problem.boundary, problem.unreached])
-    outside = (rows.start[others + 1] - rows.start[others]).sum()
-    if rows.n_entries - 2 * outside - n_free > 2 * (n_free + most):
+    inside = sum(int(np.dot(lengths, problem.is_free[part])) for part, lengths in rows.lengths())
+    if 2 * inside - rows.n_entries - n_free > 2 * (n_free + most):
         return False
     loops = np.count_nonzero(problem.inner.diagonal())
     surplus = (problem.inner.nnz - loops) // 2 - n_free
