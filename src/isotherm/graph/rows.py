@@ -76,7 +76,7 @@ class Rows:
     @cached_property
     def n_thin(self) -> int:
         """Rows of at most two entries: nodes within paths, or at the ends of them."""
-        return sum(np.count_nonzero(lengths <= 2) for _, lengths in self.lengths())
+        return sum(int(np.count_nonzero(lengths <= 2)) for _, lengths in self.lengths())
 
     def sums(self) -> NDArray[np.float64]:
         """Sum of each row: the degrees."""
