@@ -18,6 +18,7 @@ it is the mean time a random walk takes to reach the boundary, with their roots 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,7 +86,7 @@ class Certificate:
             np.maximum(bound, np.minimum(self.nodes * column, span), out=bound)
         return bound
 
-    @property
+    @cached_property
     def bound(self) -> float:
         """The bound over all nodes and columns."""
         largest = np.nanmax(self.nodes, initial=0.0)

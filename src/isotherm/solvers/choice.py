@@ -151,8 +151,11 @@ def _nearly_a_tree(problem: DirichletProblem) -> bool:
     most = max(CYCLES, n_free // 50)
     # Entries among free nodes, at the least: each of the others takes two away, and each of the
     # loops that there may be is no edge. For most graphs that is answer enough.
-    inside = sum(int(np.dot(lengths, problem.is_free[part])) for part, lengths in rows.lengths())
-    if 2 * inside - rows.n_entries - n_free > 2 * (n_free + most):
+    enough = rows.n_entries - n_free - 2 * (n_free + most)
+    if 2 * rows.longest * (rows.n_nodes - n_free) < enough:
+        return False
+    of_free = sum(int(np.dot(lengths, problem.is_free[part])) for part, lengths in rows.lengths())
+    if 2 * (rows.n_entries - of_free) < enough:
         return False
     loops = np.count_nonzero(problem.inner.diagonal())
     surplus = (problem.inner.nnz - loops) // 2 - n_free

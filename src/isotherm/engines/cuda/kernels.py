@@ -138,9 +138,9 @@ class CudaKernels:
         self, rows: DeviceRows, nodes: Nodes, vectors: Vectors, *, most: int
     ) -> tuple[int, NDArray[np.float32]]:
         """One step, or a few if they are short; how many, and the levels after the last."""
-        short = rows.is_resident and rows.n_entries * vectors.width < SHORT
+        short = rows.n_entries * vectors.width < SHORT
         count = STEPS_AT_ONCE if short else 1
-        if count == 1 or most < count:
+        if most < count or not rows.is_resident:
             self._step(rows, nodes, vectors)
             return 1, self.seen(vectors)
         if vectors.graph is None:
