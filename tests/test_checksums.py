@@ -144,8 +144,9 @@ def test_the_report_of_a_pipe_has_the_checksum_of_what_came_through_it(tmp_path)
     (tmp_path / "l.csv").write_text("node,label\na,x\nz,y\n")
     os.mkfifo(tmp_path / "pipe")
     copy = "import shutil; shutil.copyfileobj(open('e.csv', 'rb'), open('pipe', 'wb'))"
-    with subprocess.Popen([sys.executable, "-c", copy], cwd=tmp_path):
+    with subprocess.Popen([sys.executable, "-c", copy], cwd=tmp_path) as writer:
         result = here("classify", "pipe", "l.csv", "--report", "r.html")
+        writer.kill()  # should nobody have read
     assert result.returncode == 0
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert sha256(CSV) in page

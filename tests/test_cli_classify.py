@@ -351,8 +351,9 @@ def test_too_many_classes_for_the_memory_are_refused(here, monkeypatch):
 def test_a_pipe_is_read_like_a_file(here):
     os.mkfifo(here.folder / "pipe.csv")
     copy = "import shutil; shutil.copyfileobj(open('edges.csv'), open('pipe.csv', 'w'))"
-    with subprocess.Popen([sys.executable, "-c", copy], cwd=here.folder):
+    with subprocess.Popen([sys.executable, "-c", copy], cwd=here.folder) as writer:
         result = here("classify", "pipe.csv", "labels.csv", "-o", "-")
+        writer.kill()  # should nobody have read
     assert result.returncode == 0
     assert rows_of(result.stdout)["b"]["label"] == "low"
 
