@@ -37,6 +37,7 @@ CLAIMS = [
     "key_to_colours",
     "fifty_labels_by_the_page",
     "ranks_share_the_work",
+    "beside_petsc",
     "beside_spark",
 ]
 

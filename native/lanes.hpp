@@ -37,6 +37,11 @@ inline Vec<T, N> load(const T* from) {
     return v;
 }
 
+template <class T, int N>
+inline void store(T* to, Vec<T, N> v) {
+    std::memcpy(to, &v, sizeof v);
+}
+
 #if defined(__AVX2__) && !defined(__AVX512F__)
 // Masks of the first `count` numbers.
 inline __m256i first_of_8(int count) {
@@ -75,10 +80,7 @@ inline Vec<T, N> load_some(const T* from, int count) {
 
 template <class T, int N>
 inline void store_some(T* to, Vec<T, N> v, int count) {
-    if (count >= N) {
-        std::memcpy(to, &v, sizeof v);
-        return;
-    }
+    if (count >= N) return store<T, N>(to, v);
 #if defined(__AVX512F__)
     const auto mask = static_cast<__mmask16>(count <= 0 ? 0u : (1u << count) - 1);
     constexpr bool floats = sizeof(T) == 4;
@@ -176,6 +178,17 @@ inline Vec<float, N> summed(Vec<float, N> v) {
     return v;
 }
 
+// N of 2 N numbers: the first or the second half.
+template <class T, int N, int... l>
+inline Vec<T, N> half_of(Vec<T, 2 * N> v, int which, std::integer_sequence<int, l...>) {
+    return which ? __builtin_shufflevector(v, v, (N + l)...) : __builtin_shufflevector(v, v, l...);
+}
+
+template <class T, int N, int... l>
+inline Vec<T, 2 * N> joined(Vec<T, N> a, Vec<T, N> b, std::integer_sequence<int, l...>) {
+    return __builtin_shufflevector(a, b, l...);
+}
+
 // --- a row --------------------------------------------------------------------------------------
 
 // W numbers in as many registers as it takes.
@@ -208,15 +221,18 @@ struct Row {
     }
 };
 
+// Register by register: as one piece of memory, a row would take a detour by the stack.
 template <class T, int W>
 inline Row<T, W> load_row(const T* from) {
-    Row<T, W> row;
-    std::memcpy(row.part, from, sizeof row.part);
+    using R = Row<T, W>;
+    R row;
+    for (int k = 0; k < R::parts; ++k) row.part[k] = load<T, R::per>(from + k * R::per);
     return row;
 }
 template <class T, int W>
 inline void store_row(T* to, const Row<T, W>& row) {
-    std::memcpy(to, row.part, sizeof row.part);
+    using R = Row<T, W>;
+    for (int k = 0; k < R::parts; ++k) store<T, R::per>(to + k * R::per, row.part[k]);
 }
 
 // The first `lanes` numbers, at most W.
@@ -263,13 +279,24 @@ inline Row<To, W> convert(const From* from) {
 }
 template <class To, class From, int W>
 inline Row<To, W> as(const Row<From, W>& row) {
-    if constexpr (sizeof(To) == sizeof(From)) {
-        return row;
-    } else {
-        From numbers[W];
-        store_row(numbers, row);
-        return convert<To, W>(numbers);
+    using R = Row<To, W>;
+    constexpr int per = R::per, from = Row<From, W>::per;
+    R to;
+    for (int k = 0; k < R::parts; ++k) {
+        if constexpr (from > per) {  // doubles from a half of floats
+            const auto half = half_of<From, per>(row.part[k / 2], k % 2,
+                                                 std::make_integer_sequence<int, per>());
+            to.part[k] = __builtin_convertvector(half, Vec<To, per>);
+        } else if constexpr (from < per) {  // floats from two parts of doubles
+            using Half = Vec<To, from>;
+            to.part[k] = joined<To, from>(__builtin_convertvector(row.part[2 * k], Half),
+                                          __builtin_convertvector(row.part[2 * k + 1], Half),
+                                          std::make_integer_sequence<int, per>());
+        } else {
+            to.part[k] = __builtin_convertvector(row.part[k], Vec<To, per>);
+        }
     }
+    return to;
 }
 
 template <int W, class T>

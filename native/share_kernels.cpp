@@ -1,52 +1,29 @@
 // Compiled once per instruction set, with ISOTHERM_KERNELS naming what it defines. See share.hpp.
-#include <cstring>
-
 #include "share.hpp"
+
+#include "lanes.hpp"
 
 namespace isotherm {
 namespace {
 
 constexpr std::int64_t ahead = 24;  // entries by which rows are fetched before they are needed
 
-template <int W>
-struct Row {
-    typedef float floats __attribute__((vector_size(sizeof(float) * W)));
-    typedef double doubles __attribute__((vector_size(sizeof(double) * W)));
-};
-
-template <class Vector, class T>
-inline Vector load(const T* from) {
-    Vector row;
-    std::memcpy(&row, from, sizeof row);
-    return row;
-}
-
-template <class Vector, class T>
-inline void store(T* to, const Vector& row) {
-    std::memcpy(to, &row, sizeof row);
-}
-
 // Sums and maxima of the columns, of some rows.
 template <int W>
 struct Found {
-    typename Row<W>::doubles dots{};
-    typename Row<W>::floats levels{};
+    Row<double, W> dots;
+    Row<float, W> levels;
 
     void put(double* all_dots, float* all_levels) const {
-        store(all_dots, dots);
-        if (all_levels) store(all_levels, levels);
+        store_row(all_dots, dots);
+        if (all_levels) store_row(all_levels, levels);
     }
 };
 
 template <int W>
-inline void measure(Found<W>& found, const typename Row<W>::floats& r, float by_diagonal,
-                    float by_gauge) {
-    using Floats = typename Row<W>::floats;
-    found.dots += __builtin_convertvector(r * r * by_diagonal, typename Row<W>::doubles);
-    const Floats size = (r < 0 ? -r : r) * by_gauge;
-    // NaN stays one.
-    const Floats larger = found.levels >= size ? found.levels : size;
-    found.levels = found.levels != found.levels ? found.levels : larger;
+inline void measure(Found<W>& found, const Row<float, W>& r, float by_diagonal, float by_gauge) {
+    found.dots += as<double>(by_diagonal * (r * r));
+    found.levels = larger_or_nan(found.levels, by_gauge * size_of(r));
 }
 
 inline std::int64_t later(const Graph& graph, std::int64_t e, std::int64_t end) {
@@ -56,7 +33,7 @@ inline std::int64_t later(const Graph& graph, std::int64_t e, std::int64_t end) 
 template <int W, bool weighted>
 void multiply_rows(const Share& share, const float* P, float* V, double* dots, std::int64_t first,
                    std::int64_t last) {
-    using Floats = typename Row<W>::floats;
+    using Floats = Row<float, W>;
     const Graph& graph = share.graph;
     const std::int64_t end = graph.n_entries();
     Found<W> found;
@@ -65,8 +42,8 @@ void multiply_rows(const Share& share, const float* P, float* V, double* dots, s
         if (share.free[i]) {
             const auto term = [&](std::int64_t e) __attribute__((always_inline)) {
                 __builtin_prefetch(P + later(graph, e, end) * W);
-                const Floats row = load<Floats>(P + std::int64_t{graph.ends[e]} * W);
-                if constexpr (weighted) return row * static_cast<float>(graph.weights[e]);
+                const Floats row = load_row<float, W>(P + std::int64_t{graph.ends[e]} * W);
+                if constexpr (weighted) return static_cast<float>(graph.weights[e]) * row;
                 else return row;
             };
             Floats sum{}, other{};  // so that additions need not wait for each other
@@ -77,11 +54,11 @@ void multiply_rows(const Share& share, const float* P, float* V, double* dots, s
             }
             if (e < graph.start[i + 1]) sum += term(e);
             sum += other;
-            const Floats own = load<Floats>(P + i * W);
-            product = own * share.diagonal[i] - sum;
-            found.dots += __builtin_convertvector(own * product, typename Row<W>::doubles);
+            const Floats own = load_row<float, W>(P + i * W);
+            product = share.diagonal[i] * own - sum;
+            found.dots += as<double>(own * product);
         }
-        store(V + i * W, product);
+        store_row(V + i * W, product);
     }
     found.put(dots, nullptr);
 }
@@ -96,14 +73,14 @@ void multiply_width(const Share& share, const float* P, float* V, double* dots, 
 template <int W>
 void descend_width(const Share& share, const float* alpha, const float* P, const float* V, float* D,
                    float* R, double* dots, float* levels, std::int64_t first, std::int64_t last) {
-    using Floats = typename Row<W>::floats;
-    const Floats a = load<Floats>(alpha);
+    using Floats = Row<float, W>;
+    const Floats a = load_row<float, W>(alpha);
     Found<W> found;
     for (std::int64_t i = first; i < last; ++i) {
         if (!share.free[i]) continue;
-        store(D + i * W, load<Floats>(D + i * W) + a * load<Floats>(P + i * W));
-        const Floats r = load<Floats>(R + i * W) - a * load<Floats>(V + i * W);
-        store(R + i * W, r);
+        store_row(D + i * W, load_row<float, W>(D + i * W) + a * load_row<float, W>(P + i * W));
+        const Floats r = load_row<float, W>(R + i * W) - a * load_row<float, W>(V + i * W);
+        store_row(R + i * W, r);
         measure<W>(found, r, share.inverse_diagonal[i], share.inverse_gauge[i]);
     }
     found.put(dots, levels);
@@ -112,43 +89,43 @@ void descend_width(const Share& share, const float* alpha, const float* P, const
 template <int W>
 void turn_width(const Share& share, const float* beta, const float* R, float* P, std::int64_t first,
                 std::int64_t last) {
-    using Floats = typename Row<W>::floats;
-    const Floats b = load<Floats>(beta);
+    using Floats = Row<float, W>;
+    const Floats b = load_row<float, W>(beta);
     for (std::int64_t i = first; i < last; ++i) {
         if (!share.free[i]) continue;
-        const Floats r = load<Floats>(R + i * W) * share.inverse_diagonal[i];
-        store(P + i * W, r + b * load<Floats>(P + i * W));
+        const Floats r = share.inverse_diagonal[i] * load_row<float, W>(R + i * W);
+        store_row(P + i * W, r + b * load_row<float, W>(P + i * W));
     }
 }
 
 template <int W, bool weighted>
 void weigh_rows(const Share& share, const Heating& heat, const double* X, float* R, double* dots,
                 float* levels, std::int64_t first, std::int64_t last) {
-    using Doubles = typename Row<W>::doubles;
-    using Floats = typename Row<W>::floats;
+    using Doubles = Row<double, W>;
+    using Floats = Row<float, W>;
     const Graph& graph = share.graph;
     const std::int64_t end = graph.n_entries();
     Found<W> found;
     for (std::int64_t i = first; i < last; ++i) {
         Floats r{};
         if (share.free[i]) {
-            const Doubles own = load<Doubles>(X + i * W);
-            Doubles sum = own * -heat.loss[i];
+            const Doubles own = load_row<double, W>(X + i * W);
+            Doubles sum = -heat.loss[i] * own;
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 __builtin_prefetch(X + later(graph, e, end) * W);
                 __builtin_prefetch(X + later(graph, e, end) * W + W / 2);
-                const Doubles row = load<Doubles>(X + std::int64_t{graph.ends[e]} * W);
+                const Doubles row = load_row<double, W>(X + std::int64_t{graph.ends[e]} * W);
                 if constexpr (weighted) {
-                    sum += (row - own) * graph.weights[e];
+                    sum += graph.weights[e] * (row - own);
                 } else {
                     sum += row - own;
                 }
             }
-            if (heat.column >= 0) sum[heat.column] += heat.source[i];
-            r = __builtin_convertvector(sum, Floats);
+            if (heat.column >= 0) sum.add(heat.column, heat.source[i]);
+            r = as<float>(sum);
             measure<W>(found, r, share.inverse_diagonal[i], share.inverse_gauge[i]);
         }
-        store(R + i * W, r);
+        store_row(R + i * W, r);
     }
     found.put(dots, levels);
 }

@@ -747,6 +747,9 @@ void folded_nodes_follow_from_the_others(const Sample& s, const Dense& inverse, 
         CHECK(std::fabs(x[i] - value) <= 1e-9 * (1 + x[i]));
         CHECK(std::fabs(h[i] - time) <= 1e-9 * (1 + h[i]));
     }
+    // Where folding does not pay, trees alone are peeled.
+    CHECK(fold.empty() || problem.peel().child.empty());
+    for (const Int i : problem.peel().child) kind[i] = peeled;
     CHECK(std::equal(kind.begin(), kind.end(), M.kind));
     CHECK(o.peeling || fold.empty());
 }
@@ -757,6 +760,11 @@ void what_is_left_has_the_same_equilibrium(const Sample& s, const Dense& inverse
     const System& left = problem.system();
     const Operator& M = problem.M();
     const Doubles x = solved(s, inverse, [&](Int i) { return gauge(M, i); });
+    Doubles passed(s.n, 0.0);
+    for (std::size_t k = 0; k < problem.peel().child.size(); ++k) {
+        const Int i = problem.peel().child[k];
+        passed[problem.peel().parent[k]] += problem.peel().ratio[k] * (gauge(M, i) + passed[i]);
+    }
     for (Int r = 0; r < left.n_rows; ++r) {
         const Int i = problem.nodes()[r];
         double flow = 0;
@@ -764,7 +772,7 @@ void what_is_left_has_the_same_equilibrium(const Sample& s, const Dense& inverse
             const double w = left.weights ? left.weights[e] : left.weight_unit;
             flow += w * x[problem.nodes()[left.ends[e]]];
         }
-        double b = gauge(M, i);
+        double b = gauge(M, i) + passed[i];
         if (!problem.fold().empty()) b += problem.fold().received[i];
         const double expected = left.mass[r] * x[i] - flow;
         CHECK(std::fabs(b / M.largest_pivot - expected) <= 1e-5 * (left.mass[r] * x[i] + flow));
