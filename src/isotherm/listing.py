@@ -174,7 +174,7 @@ def list_labelled(
     """
     order, _ = best_first(probability, classifier.names_[nodes])
     chosen = nodes[order[:top]]
-    numbers = [_rival(classifier, int(i), code) for i in chosen]
+    numbers = _rivals(classifier, chosen, code)
     return _listed(classifier, code, chosen, numbers, explained=explained, name=name)
 
 
@@ -240,15 +240,19 @@ def _likeliest(
         some = free[p[free] >= least]
         order, _ = best_first(p[some], classifier.names_[some])
         chosen = some[order[:top]]
-        found.append((chosen, [_rival(classifier, int(i), code) for i in chosen]))
+        found.append((chosen, _rivals(classifier, chosen, code)))
     return found
 
 
-def _rival(classifier: HeatClassifier, i: int, code: int) -> Numbers:
-    P = classifier.some_probabilities(slice(i, i + 1))[0]
-    own, P[code] = float(P[code]), -1.0
-    rival = int(P.argmax())
-    return own, None, classifier.classes_[[rival]].tolist()[0], float(P[rival])
+def _rivals(classifier: HeatClassifier, nodes: NDArray[np.intp], code: int) -> list[Numbers]:
+    """Of each node: how probable the class is, and which other one is the most probable."""
+    found: list[Numbers] = []
+    for some in slices(len(nodes), rows_at_once(len(classifier.classes_))):
+        P = classifier.some_probabilities(nodes[some])
+        own, P[:, code] = P[:, code].tolist(), -1.0
+        rivals = classifier.classes_[P.argmax(axis=1)].tolist()
+        found += zip(own, [None] * len(own), rivals, P.max(axis=1).tolist(), strict=True)
+    return found
 
 
 def _around(classifier: HeatClassifier, i: int) -> tuple[int, dict[Any, float]]:

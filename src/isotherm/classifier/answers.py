@@ -319,13 +319,14 @@ class Answering(Trusted):
         """Of some nodes: the probability of the label, as in `predict_proba`; NaN without one."""
         return self.answers(rows).probability
 
-    def some_probabilities(self, rows: slice) -> NDArray[np.float64]:
+    def some_probabilities(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         """Of some nodes: the probabilities of the classes; see `predict_proba`."""
         P: NDArray[np.float64] = self.calibration_(self.some_scores(rows))
         P[self._status[rows] == STATUS.index(NO_HEAT)] = self._means.seed_share
         known = np.flatnonzero(self._status[rows] == STATUS.index(SEED))
+        nodes = (rows.start or 0) + known if isinstance(rows, slice) else rows[known]
         held = self.seeds_.nodes[: self.seeds_.n_held]
-        P[known] = self.seeds_.values[np.searchsorted(held, (rows.start or 0) + known)]
+        P[known] = self.seeds_.values[np.searchsorted(held, nodes)]
         return P
 
     def _new_scores(self, rows: Any) -> NDArray[np.float64]:

@@ -156,7 +156,7 @@ class Explained(Sampled):
             P = self.calibration_(scores)
         return float(P[0, self.classes_.tolist().index(label)])
 
-    def some_probabilities(self, rows: slice) -> NDArray[np.float64]:
+    def some_probabilities(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         """Of some nodes: the probabilities of the classes; see `predict_proba`."""
         raise NotImplementedError
 
