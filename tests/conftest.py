@@ -1,6 +1,4 @@
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from scipy import sparse
 
+from command_server import run_command
 from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.compiled import core
 from isotherm.experiments import block_figures
@@ -75,14 +74,11 @@ class CliRun:
         self.folder = folder
 
     def __call__(self, *arguments, stdin=None, columns=200):
-        result = subprocess.run(
-            [sys.executable, "-m", "isotherm", *arguments],
-            capture_output=True,
-            text=True,
-            env=os.environ | {"COLUMNS": str(columns), "NO_COLOR": "1"},
-            cwd=self.folder,
-            input=stdin,
-            check=False,
+        result = run_command(
+            arguments,
+            folder=self.folder,
+            environment=os.environ | {"COLUMNS": str(columns), "NO_COLOR": "1"},
+            stdin=stdin,
         )
         if core is None:  # then every solve says so: `test_fallback` is about that
             lines = result.stderr.splitlines(keepends=True)

@@ -71,7 +71,7 @@ def test_version_and_help():
 def test_a_full_disk_is_one_line_too():
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(
-            [sys.executable, "-m", "isotherm", "demo", "-q", "--model", "paper"],
+            [sys.executable, "-m", "isotherm", "datasets"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -75,6 +75,7 @@ def numbers(line):
     return [float(re.sub(r"[^\d.]", "", word)) for word in found]
 
 
+@pytest.mark.slow
 def test_the_readme_shows_what_the_demo_prints(tmp_path):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = re.search(r"```text\n(class .*?)```", readme, re.DOTALL).group(1)

@@ -68,6 +68,7 @@ def no_network(monkeypatch):
 
 
 @pytest.mark.usefixtures("small", "no_network")
+@pytest.mark.slow
 def test_all_parts_are_made_and_shown(tmp_path, data):
     out = tmp_path / "out"
     index = Reproduction(out, data, repeats=2).make()
@@ -146,6 +147,7 @@ def test_tables_without_data_fail_and_say_so(tmp_path):
     assert [title[:8] for title in page.sections] == ["Figure 1"]
 
 
+@pytest.mark.slow
 def test_no_warning_is_shown_with_a_line_of_code(tmp_path):
     command = [sys.executable, "-W", "always", "-m", "isotherm"]
     for part in ("figure1", "consistency"):
