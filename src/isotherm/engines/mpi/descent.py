@@ -27,12 +27,10 @@ class Descent:
     ----------
     problem : SharedProblem
     arithmetic : Arithmetic
-    X : array of shape (n_own, c)
-        To start from: given where nodes are held.
+    start : array of shape (n_own, c) or None
+        Temperatures to start from; by default 0 at free nodes, and exit times, too.
     exits : array of shape (n_own,) or None
         Of the exit times, if they are to be found along with the columns.
-    cold : bool
-        Whether both are 0 at free nodes.
 
     Attributes
     ----------
@@ -46,19 +44,22 @@ class Descent:
         self,
         problem: SharedProblem,
         arithmetic: Arithmetic,
-        X: NDArray[np.float64],
+        start: NDArray[np.floating] | None,
         exits: NDArray[np.float64] | None,
-        *,
-        cold: bool,
     ) -> None:
         self._problem, self._arithmetic = problem, arithmetic
-        self._n_own, self.columns = X.shape
+        self._n_own, self.columns = problem.graph.n_own, problem.n_columns
         self.lanes = self.columns + (exits is not None)
         self._heated = self.columns if exits is not None else -1
         width = next(width for width in WIDTHS if width >= self.lanes)
         own, every = (self._n_own, width), (problem.graph.n_all, width)
         self._X = zeros(every)
-        self._X[: self._n_own, : self.columns] = X
+        if start is not None:
+            given = self._X[: self._n_own, : self.columns]
+            given[:] = start
+            np.nan_to_num(given, copy=False)
+            np.clip(given, *problem.bounds, out=given)
+        self._X[problem.boundary, : self.columns] = problem.values
         if exits is not None:
             self._X[: self._n_own, self.columns] = exits
         self._X[: self._n_own][problem.is_unreached[: self._n_own]] = 0.0
@@ -69,7 +70,7 @@ class Descent:
         self._rz: NDArray[np.float64]
         self._levels: NDArray[np.float64]
         self._previous = np.full(width, np.inf)
-        if cold:
+        if start is None:
             self._begin()
         else:
             self.refresh()
@@ -170,6 +171,10 @@ class Descent:
         np.clip(own, low, high, out=own)
         self._problem.graph.halo.fill(self._X)
         return self._X
+
+    def rest(self) -> None:
+        """Give back all but X: there will be no more steps."""
+        del self._P, self._V, self._D, self._R
 
     def temperatures(self) -> NDArray[np.float64]:
         """X of own nodes, as it is."""

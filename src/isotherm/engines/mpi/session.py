@@ -161,13 +161,12 @@ class _Solve:
     ) -> None:
         self.session, self.problem, self.tol = session, problem, tol
         n_own = problem.graph.n_own
-        T = np.zeros((n_own, problem.n_columns))
+        T = np.zeros((n_own, problem.n_columns))  # takes no memory until it is written to
         h = np.zeros(n_own)
-        if start is not None:
-            T[:] = np.clip(np.nan_to_num(start.temperatures), *problem.bounds)
-            if start.exits is not None:
-                h[:] = np.where(problem.is_free[:n_own], np.nan_to_num(start.exits), 0.0)
-        self.T, self.h, self.cold = _with_boundary(problem, T), h, start is None
+        if start is not None and start.exits is not None:
+            h[:] = np.where(problem.is_free[:n_own], np.nan_to_num(start.exits), 0.0)
+        self.T, self.h = T, h
+        self.start = None if start is None else start.temperatures
         self.steps = 0
         self.found: list[Imbalance] = []
 
@@ -183,7 +182,8 @@ class _Solve:
         session, problem = self.session, self.problem
         some = problem.with_values(problem.values[:, columns])
         h = self.h if with_exits else None
-        descent = Descent(some, session.arithmetic, self.T[:, columns], h, cold=self.cold)
+        start = None if self.start is None else self.start[:, columns]
+        descent = Descent(some, session.arithmetic, start, h)
         before = self.steps
 
         def each_step(descent: Descent) -> None:
@@ -211,6 +211,7 @@ class _Solve:
                 break
             looser, previous = looser * TIGHTER, bound
             descent.refresh()
+        descent.rest()
         self.T[:, columns] = X[: len(self.T), : descent.columns]
         self.steps = before + descent.steps
         self.found.append(found)
@@ -233,6 +234,8 @@ class _Solve:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         T, h = self.T.copy(), self.h
         T[:, columns] = descent.temperatures()
+        if self.start is not None:
+            T[:, columns.stop :] = self.start[:, columns.stop :]
         if with_exits and self.session._exits is None:
             h = descent.exits()
         return T, h
