@@ -2,8 +2,8 @@
 The karate club, as in the paper
 ================================
 
-Zachary watched a karate club of 34 people split in two. Two labels, those of the two rivals, and
-the friendships are enough to tell who went with whom: Figure 1 of the paper.
+Zachary watched a karate club of 34 people split in two. The friendships and two labels, those of
+the two rivals, are enough to tell who went with whom. This is Figure 1 of the paper.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ print(f"{len(wrong)} of {len(heat)} wrong: {wrong.tolist()}")
 print(f"mean temperature {heat.mean():.2f}, proven to {model.solution_.error_bound.max():.0e}")
 
 # %%
-# On the left the clubs they joined, on the right the temperatures.
+# On the left are the clubs they joined, on the right the temperatures.
 
 drawn = nx.from_scipy_sparse_array(club.graph.adjacency)
 places = nx.spring_layout(drawn, seed=7)
@@ -47,5 +47,5 @@ for axis, title, colours in zip(axes, ("clubs", "temperatures"), (truth, heat), 
     axis.set_axis_off()
 
 # %%
-# Two labels are few, and isotherm says so with a warning. The numbers here are as proven as ever;
-# it is the labels that rest on little.
+# Two labels are few, and isotherm warns about that. The temperatures are proven as always, but that
+# is about arithmetic; the labels rest on little evidence.

@@ -2,8 +2,9 @@
 Debian packages, end to end
 ===========================
 
-63 000 packages, and who depends on whom. One package in twenty tells its section (libraries,
-games, documentation, …); the others are found. This is what ``isotherm demo --model paper`` does.
+The graph has 63 000 packages, joined by their dependencies. The section (libraries, games,
+documentation, …) of one package in twenty is known, and isotherm finds the others. This is what
+``isotherm demo --model paper`` does.
 """
 
 import time
@@ -34,14 +35,14 @@ print(
 )
 
 # %%
-# How well did it do on packages whose section was hidden and that heat reaches?
+# How well did it do on packages whose section was hidden, and which heat reaches?
 
 judged = has_label & ~given & (model.status_ == "predicted")
 truth, found = debian.labels[judged], model.labels_[judged]
 print(f"accuracy {np.mean(truth == found):.3f} on {judged.sum()} packages")
 
 # %%
-# By section: some have a shape of their own among the dependencies, others do not.
+# Some sections stand out in the graph of dependencies, others do not.
 
 sections, counts = np.unique(truth.astype(str), return_counts=True)
 largest = sections[np.argsort(-counts)][:20]
@@ -55,5 +56,5 @@ axis.set_title("the twenty largest sections")
 axis.tick_params(axis="x", rotation=70)
 
 # %%
-# ``StackedDirichletClassifier``, the default of the command line, is more accurate, and takes
+# ``StackedDirichletClassifier``, the default on the command line, is more accurate but takes
 # longer.

@@ -2,7 +2,7 @@
 Handwritten digits in a scikit-learn pipeline
 =============================================
 
-No graph at hand? Rows of numbers become one by joining each to its nearest neighbours.
+No graph at hand? Rows of numbers become a graph if you join each row to its nearest neighbours.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ pipeline = make_pipeline(
 )
 
 # %%
-# A few labels for each digit; −1 for all the others. Beside it, logistic regression, which sees
-# only the rows that have labels.
+# Each digit has a few labels; all other rows have −1. For comparison there is logistic regression,
+# which sees only the rows that have labels.
 
 rng = np.random.default_rng(0)
 shares = {"heat": [], "logistic regression": []}

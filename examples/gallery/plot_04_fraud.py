@@ -2,9 +2,9 @@
 Fraud, with only positives known
 ================================
 
-Customers pay shops. Some customers are known to be fraudulent; nobody is known to be honest. Then
-there is no second class to compare with, and isotherm gives a ranking instead of labels: whom to
-look at first.
+Customers pay shops. Some customers are known to be fraudulent; nobody is known to be honest. So
+there is no second class to compare with, and isotherm gives a ranking instead of labels: it says
+whom to look at first.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ import numpy as np
 from isotherm import DirichletClassifier, Graph
 
 # %%
-# A ring of 40 customers shares 8 shops, which few honest customers use; 10 of them are known.
+# A ring of 40 customers shares 8 shops, which few honest customers use; 10 of the ring are known.
 
 rng = np.random.default_rng(3)
 customers, shops, ring = 1000, 120, 40
@@ -26,8 +26,8 @@ model = DirichletClassifier().fit(graph, known)
 print(model.ranking_.nodes[:10])
 
 # %%
-# Shops are ranked, too: they are nodes as well. Of the customers, how many of the first are in the
-# ring? The dashed line is what a random order finds.
+# Shops are nodes as well, so they are ranked, too. How many of the first customers are in the ring?
+# The dashed line is what a random order finds.
 
 nodes = np.asarray(model.ranking_.nodes)
 asked = nodes[nodes < customers]
@@ -43,7 +43,7 @@ print(f"{found[29]} of the first 30 customers are of the ring; {found[99]} of th
 
 # %%
 # The score is nearness to the known ones, **not** a probability. Once you have looked at the first
-# few, give those that are honest a label as well: with a second class there are probabilities.
+# few, label those that are honest as well: with a second class there are probabilities.
 
 first = asked[:20]
 checked = {int(node): "fraud" if node < ring else "honest" for node in first}

@@ -3,8 +3,8 @@ When centering matters
 ======================
 
 Papers cite papers of their own field. If one field is larger, or has more labels, it is warmer
-everywhere, and the warmest class would take all. Centering, the paper's idea, compares each class
-with its own mean.
+everywhere, and the warmest class would take every paper. Centering, the idea of Bonald and De Lara,
+compares each class with its own mean.
 """
 
 import warnings
@@ -14,10 +14,10 @@ import numpy as np
 
 from isotherm import BlockModel, DirichletClassifier, IsothermWarning
 
-warnings.simplefilter("ignore", IsothermWarning)  # that one class takes all is what is shown
+warnings.simplefilter("ignore", IsothermWarning)  # here one class takes all, on purpose
 
 # %%
-# Two fields of the same size. The labels of the second are ever fewer.
+# Two fields have the same size. From left to right, the second has fewer and fewer labels.
 
 model = BlockModel((500, 500), p=0.02, q=0.008)
 graph, field = model.sample(np.random.default_rng(0))
@@ -47,7 +47,7 @@ axis.set_ylabel("accuracy on the other nodes")
 axis.legend()
 
 # %%
-# Without centering ("plain") the field with more labels takes nearly all. In the mean over random
-# graphs, which has a closed form, that is a theorem: centering is right whenever ``p > q``.
+# Without centering ("plain") the field with more labels takes nearly all nodes. The mean over
+# random graphs has a closed form, and for that there is a theorem: centering is right if ``p > q``.
 
 print({decision: model.classify((50, 10), decision).tolist() for decision in decisions})

@@ -3,8 +3,8 @@ The mean over free nodes is not enough
 ======================================
 
 The paper leaves open whether *partial* centering, by the mean over free nodes only, is as good as
-centering by the mean over all nodes. It is not: here is a block model, in exact arithmetic, in
-which it is wrong. :doc:`/consistency` has the proof that two blocks are never enough for this.
+centering by the mean over all nodes. It is not: here is a block model, in exact arithmetic, on
+which it is wrong. :doc:`/consistency` proves that this takes more than two blocks.
 """
 
 from fractions import Fraction
@@ -25,7 +25,7 @@ print("minus the mean of all:  ", *map(str, heat - mean))
 print("minus the mean of free: ", *map(str, heat - free_mean))
 
 # %%
-# Block 2 should get label 2. By the mean over free nodes label 3 is ahead, by 332/48851.
+# Block 2 should get label 2. With the mean over free nodes, label 3 is ahead by 332/48851.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
 for axis, title, scores in zip(
@@ -39,5 +39,5 @@ for axis, title, scores in zip(
 axes[0].set_ylabel("score in block 2")
 
 # %%
-# Eight of the nine nodes of block 3 are seeds: hot for label 3, and not counted in the mean over
-# free nodes, which makes a middling temperature look warm.
+# Eight of the nine nodes of block 3 are seeds. They are hot for label 3, but do not count in the
+# mean over free nodes. So that mean is low, and a middling temperature looks warm.

@@ -3,7 +3,7 @@ Which nodes to label next
 =========================
 
 ``suggest`` names nodes whose labels would help. Do they help more than labels drawn at random?
-Both start from the same two labels per class, and the mean of several graphs is shown.
+Both start from the same two labels per class; the picture shows the mean over several graphs.
 """
 
 import warnings
@@ -48,8 +48,8 @@ axis.set_ylabel("accuracy on the other nodes")
 axis.legend()
 
 # %%
-# The bars are standard errors: of six graphs, so small gaps mean nothing. On real graphs
-# suggestions saved 20 to 39 % of the labels on six of seven, and cost 9 % more on one:
+# The bars are standard errors over only six graphs, so small gaps mean nothing. On six of seven
+# real graphs, suggestions saved 20 to 39 % of the labels; on the seventh they cost 9 % more. See
 # :doc:`/trust`.
 
 for way, curve in curves.items():

@@ -2,8 +2,8 @@
 Finding wrong labels
 ====================
 
-Labels are given by people, and people err. What would each seed get if it were free? Where another
-class is much more probable, the label is suspect.
+People give labels, and people make mistakes. What would each seed get if it were free? If another
+class is more probable than its own, the label is suspect.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ seeds = rng.choice(len(block), 150, replace=False)
 known = {int(node): int(block[node]) for node in seeds}
 
 # %%
-# Spoil 15 of the 150 labels, then ask for suspects, most suspect first.
+# Spoil 15 of the 150 labels, then ask for the suspects. The most suspect come first.
 
 spoilt = {int(node) for node in rng.choice(seeds, 15, replace=False)}
 for node in spoilt:
@@ -31,7 +31,7 @@ for one in suspects[:3]:
     )
 
 # %%
-# In the order of suspicion, how many of those looked at are really wrong?
+# If you check the labels in this order, how many of them are really wrong?
 
 hits = np.cumsum([one.node in spoilt for one in suspects])
 figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")

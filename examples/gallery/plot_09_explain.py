@@ -2,8 +2,9 @@
 Why does this node have that label?
 ===================================
 
-The temperature of a node is a mean of what the seeds say, each weighed by the chance that a random
-walk from the node meets it first. ``explain`` gives these shares, and the paths the heat takes.
+The temperature of a node is a mean of what the seeds say. Each seed is weighted by the chance that
+a random walk from the node meets it first. ``explain`` gives these shares, and the paths the heat
+takes.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +21,7 @@ for seed, label, share in why.seeds:
     print(f"  {share:.2f} from {seed} ({label})")
 
 # %%
-# The node is the square, its sources are as large as their share.
+# The square is the node; the size of a seed shows its share.
 
 drawn = nx.from_scipy_sparse_array(club.graph.adjacency)
 places = nx.spring_layout(drawn, seed=7)
@@ -46,6 +47,6 @@ nx.draw_networkx_labels(
 axis.set_axis_off()
 
 # %%
-# The shares of each class are its temperatures; centering decides between them.
+# The sum of the shares of a class is its temperature at the node; centering decides between them.
 
 print({label: round(share, 2) for label, share in why.classes.items()})

@@ -2,8 +2,8 @@
 Numbers instead of classes
 ==========================
 
-A town's streets form a grid; noise was measured at a few corners. At equilibrium every other corner
-is the mean of its neighbours, which is how a smooth quantity behaves.
+A town's streets form a grid, and noise was measured at a few corners. At equilibrium every other
+corner is the mean of its neighbours, which is how a smooth quantity behaves.
 """
 
 import matplotlib.pyplot as plt

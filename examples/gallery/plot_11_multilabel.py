@@ -2,8 +2,8 @@
 Several labels for a node
 =========================
 
-People are in more than one group. Here groups are rings of neighbours that overlap; each seed has
-all labels of the groups it is in, perhaps none.
+People are in more than one group. Here groups are overlapping stretches of a circle. Each seed has
+the labels of all groups it is in, perhaps none.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ from sklearn.metrics import f1_score
 from isotherm import Graph, MultiLabelDirichletClassifier
 
 # %%
-# 300 people on a circle know those nearby; three groups are arcs of it that overlap.
+# 300 people on a circle know those nearby; three groups are overlapping arcs of the circle.
 
 n = 300
 rng = np.random.default_rng(0)

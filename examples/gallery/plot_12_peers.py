@@ -1,10 +1,11 @@
 """
-Beside other libraries, losses shown
-====================================
+Compared with other libraries, losses included
+==============================================
 
-The same graphs, the same seeds, the same measure, several classifiers. Poisson learning is
-GraphLearning's; diffusion and propagation are scikit-network's; label spreading is written here in
-a few lines, since scikit-learn's takes rows of numbers, not a graph. All are used as they come.
+Several classifiers get the same graphs and the same seeds, and are judged by the same measure.
+Poisson learning is GraphLearning's; diffusion and propagation are scikit-network's; label spreading
+is written here in a few lines, since scikit-learn's takes rows of numbers, not a graph. All use
+their default settings.
 """
 
 import warnings
@@ -65,8 +66,8 @@ CLASSIFIERS = {
 }
 
 # %%
-# Three graphs: digits joined to their neighbours, a block model with unequal blocks, and the
-# packages of Debian's ten largest sections as far as a sample of them hangs together.
+# There are three graphs: digits joined to their neighbours, a block model with unequal blocks, and
+# the largest connected part of a sample of packages from Debian's ten largest sections.
 
 images, digits = load_digits(return_X_y=True)
 joined = kneighbors_graph(images, 10)
@@ -89,7 +90,8 @@ GRAPHS = {
 }
 
 # %%
-# Five labels in a hundred, at random, three times; macro-F1 on all the other nodes.
+# Five labels in a hundred are given, at random, three times. The score is macro-F1 on all other
+# nodes.
 
 scores = {name: [] for name in CLASSIFIERS}
 for graph, labels in GRAPHS.values():
@@ -116,7 +118,7 @@ for name, values in scores.items():
     print(f"{name:28}", *(f"{value:.3f}" for value in values))
 
 # %%
-# The bold bar of each graph is its best.
+# The bar with a bold outline is the best on each graph.
 
 figure, axis = plt.subplots(figsize=(9, 4.5), layout="constrained")
 width = 0.8 / len(scores)
@@ -136,5 +138,5 @@ axis.set_ylabel("macro-F1 on hidden nodes")
 axis.legend(ncols=2, fontsize=8)
 
 # %%
-# Three graphs and three draws prove little. :doc:`/peers` has what was measured on many more, and
+# Three graphs and three draws prove little. :doc:`/peers` has measurements on many more graphs, and
 # what other libraries do better.

@@ -2,10 +2,10 @@
 A saved graph, solved from the disk
 ===================================
 
-Reading names and sorting edges takes longer than a solve. A graph that is used more than once is
-saved to a file, which is then mapped: it opens in milliseconds, and its edges need not fit into
-memory. ``isotherm build edges.parquet -o graph.iso --memory 4G`` makes such a file from edges that
-never fit either.
+Reading names and sorting edges takes longer than a solve. If you use a graph more than once, save
+it to a file, which is then mapped: it opens in milliseconds, and its edges need not fit into
+memory. ``isotherm build edges.parquet -o graph.iso --memory 4G`` makes such a file even if the
+edges do not fit into memory.
 """
 
 import tempfile
@@ -25,7 +25,7 @@ source, target = edges.row[once], edges.col[once]
 print(f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges")
 
 # %%
-# The same graph three times: built from its edges, saved, opened.
+# The same graph is built from its edges, saved, and opened.
 
 
 def seconds(work):
@@ -43,7 +43,7 @@ print(f"{path.stat().st_size / 1e6:.0f} MB")
 
 # %%
 # A classifier does not care where the graph is. ``memory`` is the most that the arrays of a solve
-# may take: the edges are not among them, and columns are solved a few at a time if need be.
+# may take. The edges do not count, and columns are solved a few at a time if necessary.
 
 known = np.where(rng.random(graph.n_nodes) < 0.05, blocks, -1)
 labels = dict(enumerate(known.tolist()))
@@ -55,8 +55,8 @@ apart = np.abs(in_memory.temperatures_ - from_disk.temperatures_).max()
 print(f"the same labels: {same}; temperatures within {apart:.0e}, both proven to 1e-06")
 
 # %%
-# What it took. The first use of the edges looks at each of them once, so that no damaged file is
-# believed; that is a part of the first solve.
+# This is how long each took. When the edges are first used, each of them is checked once, so that a
+# damaged file is not trusted; that is part of the first solve.
 
 figure, axis = plt.subplots(figsize=(7, 2.4), layout="constrained")
 axis.barh(list(took), list(took.values()), color="#4477aa")

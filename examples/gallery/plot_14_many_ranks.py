@@ -2,9 +2,9 @@
 Many processes share a graph
 ============================
 
-Where a graph is too large for one machine it lies in part files. Each process (a rank) reads some
-of them and owns some of the nodes; labels and their proof are those of one machine. On a cluster
-the same line is started by the scheduler; here it is two processes on one computer.
+A graph that is too large for one machine comes in part files. Each process (a rank) reads some of
+them and owns some of the nodes; labels and their proof are those of one machine. On a cluster the
+scheduler starts the same line; here it runs as two processes on one computer.
 """
 
 import os
@@ -33,7 +33,7 @@ names = [f"block {blocks[node]}" for node in seeds]
 pq.write_table(pa.table({"node": seeds, "label": names}), folder / "labels.parquet")
 
 # %%
-# The line that does it, ``mpiexec -n 2 isotherm classify part-*.parquet labels.parquet -o out``.
+# The line is ``mpiexec -n 2 isotherm classify part-*.parquet labels.parquet -o out``.
 # The variables allow Open MPI to run more processes than there are processors.
 
 command = [Path(sys.executable).with_name("mpiexec"), "-n", "2", sys.executable, "-m", "isotherm"]
@@ -48,8 +48,8 @@ subprocess.run([*command, "classify", *files], check=True, env=os.environ | allo
 print(sorted(path.name for path in (folder / "out").iterdir()))
 
 # %%
-# One part file a rank, and ``_SUCCESS`` once all are whole. Together they are what one machine
-# says.
+# There is one part file per rank, and ``_SUCCESS`` once all are complete. Together they say what
+# one machine says.
 
 written = [pq.read_table(path) for path in sorted((folder / "out").glob("*.parquet"))]
 found = {}
@@ -61,7 +61,7 @@ same = sum(label == alone[str(node)] for node, label in found.items())
 print(f"{same} of {len(found)} labels are the same")
 
 # %%
-# Rows are shared out so that each rank has as many edges as the others, not as many nodes.
+# Rows are shared out so that each rank has the same number of edges, not the same number of nodes.
 
 degrees = {str(node): degree for node, degree in zip(graph.names, graph.degrees, strict=True)}
 entries = [sum(degrees[str(node)] for node in table["node"].to_pylist()) for table in written]
