@@ -552,6 +552,8 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
 }
 
+bool is_width_of_share(std::size_t width) { return width % 4 == 0 && width >= 4 && width <= 16; }
+
 // One rank's rows with what steps need of each; the arrays must outlive it.
 struct BoundShare {
     Share share;
@@ -561,8 +563,9 @@ struct BoundShare {
     template <class Own, class All>
     void check(const Own& own, const All& all) const {
         const auto width = own.shape(1);
-        require(width == 4 || width == 8 || width == 16, "rows of 4, 8 or 16 numbers");
-        require(all.shape(1) == width, "rows of one width");
+        require(is_width_of_share(width), "rows of 4, 8, 12 or 16 numbers");
+        require(all.shape(1) == static_cast<std::size_t>(stride_of_P(static_cast<int>(width))),
+                "rows of one width");
         require(static_cast<std::int64_t>(own.shape(0)) == share.n_own, "one row per own node");
         require(static_cast<std::int64_t>(all.shape(0)) == share.graph.n_nodes,
                 "one row per node");
@@ -603,8 +606,8 @@ void bind_share(nb::module_& m) {
             "multiply",
             [](const BoundShare& self, const Matrix<const float>& P, const Matrix<float>& V) {
                 self.check(V, P);
-                std::vector<double> dots(P.shape(1));
-                const int width = static_cast<int>(P.shape(1));
+                std::vector<double> dots(V.shape(1));
+                const int width = static_cast<int>(V.shape(1));
                 unlocked([&] {
                     multiply_share(self.share, width, P.data(), V.data(), dots.data(),
                                    self.threads);
@@ -620,7 +623,7 @@ void bind_share(nb::module_& m) {
                 self.check(V, P);
                 self.check(D, P);
                 self.check(R, P);
-                const auto a = column_numbers(alpha, P.shape(1));
+                const auto a = column_numbers(alpha, V.shape(1));
                 std::vector<double> dots(a.size()), levels(a.size());
                 unlocked([&] {
                     descend_share(self.share, static_cast<int>(a.size()), a.data(), P.data(),
@@ -635,7 +638,7 @@ void bind_share(nb::module_& m) {
             [](const BoundShare& self, const std::vector<double>& beta,
                const Matrix<const float>& R, const Matrix<float>& P) {
                 self.check(R, P);
-                const auto b = column_numbers(beta, P.shape(1));
+                const auto b = column_numbers(beta, R.shape(1));
                 unlocked([&] {
                     turn_share(self.share, static_cast<int>(b.size()), b.data(), R.data(),
                                P.data(), self.threads);
@@ -647,7 +650,7 @@ void bind_share(nb::module_& m) {
             [](const BoundShare& self, const Matrix<const double>& X, const Array<const double>& loss,
                const Array<const double>& source, int heated, const Matrix<float>& R) {
                 const auto width = R.shape(1);
-                require(width == 4 || width == 8 || width == 16, "rows of 4, 8 or 16 numbers");
+                require(is_width_of_share(width), "rows of 4, 8, 12 or 16 numbers");
                 require(X.shape(1) == width && heated < static_cast<int>(width), "columns");
                 require(static_cast<std::int64_t>(X.shape(0)) == self.share.graph.n_nodes,
                         "one row per node");

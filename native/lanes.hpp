@@ -194,8 +194,9 @@ inline Vec<T, 2 * N> joined(Vec<T, N> a, Vec<T, N> b, std::integer_sequence<int,
 // W numbers in as many registers as it takes.
 template <class T, int W>
 struct Row {
-    static constexpr int all = W * static_cast<int>(sizeof(T));
-    static constexpr int per = all <= register_bytes ? W : register_bytes / static_cast<int>(sizeof(T));
+    static constexpr int even = W & -W;  // numbers to which a row can be cut without a rest
+    static constexpr int most = register_bytes / static_cast<int>(sizeof(T));
+    static constexpr int per = even < most ? even : most;
     static constexpr int parts = W / per;
     Vec<T, per> part[parts] = {};
 

@@ -2,8 +2,10 @@
 //
 // A rank has rows of its own, and ghosts: nodes of other ranks that its rows lead to. Arrays of
 // "all" nodes have the own rows first, then those of the ghosts, which others send; arrays of "own"
-// nodes have no ghosts. Rows are `width` numbers wide (4, 8 or 16), a column each. What is summed up
+// nodes have no ghosts. Rows are `width` numbers wide (4, 8, 12 or 16), a column each. What is summed up
 // here is a part of a sum over all ranks.
+//
+// P is gathered at random, so no row of it lies in two cache lines: rows of 12 are 16 apart.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,9 @@
 #include "graph.hpp"
 
 namespace isotherm {
+
+constexpr int floats_in_line = 16;
+constexpr int stride_of_P(int width) { return floats_in_line % width == 0 ? width : floats_in_line; }
 
 struct Share {
     Graph graph;  // rows of all nodes; those of ghosts are empty

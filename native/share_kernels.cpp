@@ -34,6 +34,7 @@ template <int W, bool weighted>
 void multiply_rows(const Share& share, const float* P, float* V, double* dots, std::int64_t first,
                    std::int64_t last) {
     using Floats = Row<float, W>;
+    constexpr std::int64_t stride = stride_of_P(W);
     const Graph& graph = share.graph;
     const std::int64_t end = graph.n_entries();
     Found<W> found;
@@ -41,8 +42,8 @@ void multiply_rows(const Share& share, const float* P, float* V, double* dots, s
         Floats product{};
         if (share.free[i]) {
             const auto term = [&](std::int64_t e) __attribute__((always_inline)) {
-                __builtin_prefetch(P + later(graph, e, end) * W);
-                const Floats row = load_row<float, W>(P + std::int64_t{graph.ends[e]} * W);
+                __builtin_prefetch(P + later(graph, e, end) * stride);
+                const Floats row = load_row<float, W>(P + std::int64_t{graph.ends[e]} * stride);
                 if constexpr (weighted) return static_cast<float>(graph.weights[e]) * row;
                 else return row;
             };
@@ -54,7 +55,7 @@ void multiply_rows(const Share& share, const float* P, float* V, double* dots, s
             }
             if (e < graph.start[i + 1]) sum += term(e);
             sum += other;
-            const Floats own = load_row<float, W>(P + i * W);
+            const Floats own = load_row<float, W>(P + i * stride);
             product = share.diagonal[i] * own - sum;
             found.dots += as<double>(own * product);
         }
@@ -74,11 +75,13 @@ template <int W>
 void descend_width(const Share& share, const float* alpha, const float* P, const float* V, float* D,
                    float* R, double* dots, float* levels, std::int64_t first, std::int64_t last) {
     using Floats = Row<float, W>;
+    constexpr std::int64_t stride = stride_of_P(W);
     const Floats a = load_row<float, W>(alpha);
     Found<W> found;
     for (std::int64_t i = first; i < last; ++i) {
         if (!share.free[i]) continue;
-        store_row(D + i * W, load_row<float, W>(D + i * W) + a * load_row<float, W>(P + i * W));
+        store_row(D + i * W,
+                  load_row<float, W>(D + i * W) + a * load_row<float, W>(P + i * stride));
         const Floats r = load_row<float, W>(R + i * W) - a * load_row<float, W>(V + i * W);
         store_row(R + i * W, r);
         measure<W>(found, r, share.inverse_diagonal[i], share.inverse_gauge[i]);
@@ -90,11 +93,12 @@ template <int W>
 void turn_width(const Share& share, const float* beta, const float* R, float* P, std::int64_t first,
                 std::int64_t last) {
     using Floats = Row<float, W>;
+    constexpr std::int64_t stride = stride_of_P(W);
     const Floats b = load_row<float, W>(beta);
     for (std::int64_t i = first; i < last; ++i) {
         if (!share.free[i]) continue;
         const Floats r = share.inverse_diagonal[i] * load_row<float, W>(R + i * W);
-        store_row(P + i * W, r + b * load_row<float, W>(P + i * W));
+        store_row(P + i * stride, r + b * load_row<float, W>(P + i * stride));
     }
 }
 
@@ -147,8 +151,12 @@ constexpr ShareKernels kernels_of_width = {multiply_width<W>, descend_width<W>, 
 #define ISOTHERM_NAME(name) ISOTHERM_JOIN(share_kernels_, name)
 
 const ShareKernels& ISOTHERM_NAME(ISOTHERM_KERNELS)(int width) {
-    return width == 4 ? kernels_of_width<4> : width == 8 ? kernels_of_width<8>
-                                                         : kernels_of_width<16>;
+    switch (width) {
+        case 4: return kernels_of_width<4>;
+        case 8: return kernels_of_width<8>;
+        case 12: return kernels_of_width<12>;
+        default: return kernels_of_width<16>;
+    }
 }
 
 }  // namespace isotherm

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
+import os
 import sys
 from pathlib import Path
 
@@ -146,6 +148,16 @@ def current_memory() -> int:
     """The bytes that this process has now; at its peak, where the system tells no more."""
     pages = _pages()
     return peak_memory() if pages is None else pages[1] * mmap.PAGESIZE
+
+
+def release_unused() -> None:
+    """Give back the memory that Arrow and the C library keep for later use."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:  # glibc
+        trim(0)
 
 
 def _pages() -> list[int] | None:

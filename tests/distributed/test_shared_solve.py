@@ -7,7 +7,7 @@ from isotherm import BlockModel, Graph
 from isotherm.compiled import core
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines.mpi import MpiEngine
-from isotherm.engines.mpi.arithmetic import NativeArithmetic, ReferenceArithmetic
+from isotherm.engines.mpi.arithmetic import WIDTHS, NativeArithmetic, ReferenceArithmetic
 from isotherm.engines.mpi.components import _parts
 from isotherm.engines.mpi.session import SharedSession
 from isotherm.errors import LabelError, ParameterError
@@ -72,7 +72,7 @@ def test_more_columns_than_fit_into_one_block():
 
 
 @pytest.mark.skipif(core is None, reason="the core was not built")
-@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_native_arithmetic_is_that_of_the_reference(width, weighted):
     graph = a_graph(weighted=weighted)
@@ -90,12 +90,13 @@ def test_native_arithmetic_is_that_of_the_reference(width, weighted):
         found = []
         for arithmetic in (fast, slow):
             V, D, R = (np.zeros((share.n_own, width), arithmetic.dtype) for _ in range(3))
-            own = P.astype(arithmetic.dtype)
+            own = np.zeros((share.n_all, arithmetic.stride_of_P(width)), arithmetic.dtype)
+            own[:, :width] = P
             sums = [arithmetic.weigh(np.abs(P), 1, R)]
             sums.append((arithmetic.multiply(own, V),))
             sums.append(arithmetic.descend(np.linspace(0, 1, width), own, V, D, R))
             arithmetic.turn(np.linspace(1, 0, width), R, own)
-            found.append((V, D, R, own[: share.n_own], *(x for some in sums for x in some)))
+            found.append((V, D, R, own[: share.n_own, :width], *(x for some in sums for x in some)))
         for one, other in zip(*found, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.memory import release_unused
 from isotherm.read.bipartite import note_two_kinds
-from isotherm.read.edges import Numbering, release_unused
+from isotherm.read.edges import Numbering
 from isotherm.read.similar_ids import note_similar_ids
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from isotherm.engines.mpi.arithmetic import LINE, WIDTHS
 from isotherm.errors import ParameterError
 from isotherm.memory import size_text
 
@@ -160,16 +161,18 @@ def cost(
     n, e = nodes / ranks, 2 * edges / ranks
     ghosts = 0.0 if ranks == 1 else (nodes - n) * -math.expm1(-e / nodes)
     lanes = min(classes + 1, LANES)
-    width = next(each for each in (4, 8, LANES) if each >= lanes)
+    width = next(each for each in WIDTHS if each >= lanes)
+    stride = width if LINE % width == 0 else LINE  # of P
     blocks = math.ceil((classes + 1) / LANES)
     graph = 4 * e + 8 * (n + ghosts) + (8 * e if weighted else 0) + BYTES_PER_NAME * NAME * n
     building = (BYTES_PER_ENTRY + (BYTES_PER_WEIGHT if weighted else 0)) * e
     # X and P of all nodes, V, D and R of own ones, the result; and as much again as X and P for
     # ghosts, since what was measured is above the sum of the arrays.
-    vectors = 12 * width * (n + ghosts) + 12 * width * n + (12 * width + 16) * ghosts
+    of_all = 8 * width + 4 * stride
+    vectors = of_all * (n + ghosts) + 12 * width * n + (of_all + 16) * ghosts
     room = PROCESS + max(building + BYTES_PER_NAME * NAME * n, graph + vectors + 16 * classes * n)
     a_step = (SECONDS_PER_ENTRY * e + SECONDS_PER_NODE * n) * width / LANES
-    sent = 4.0 * width * ghosts
+    sent = 4.0 * stride * ghosts
     hops = 2 * math.ceil(math.log2(ranks)) if ranks > 1 else 0
     return Cost(
         int(nodes),

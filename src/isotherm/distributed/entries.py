@@ -12,7 +12,8 @@ from isotherm.distributed.names import HALF, PLACE, Names
 from isotherm.distributed.ownership import balanced_bounds, owner_of, share_of
 from isotherm.distributed.texts import joined, send_texts
 from isotherm.errors import GraphError, IsothermError
-from isotherm.read.edges import Growing, release_unused
+from isotherm.memory import release_unused
+from isotherm.read.edges import Growing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

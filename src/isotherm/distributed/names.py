@@ -54,6 +54,7 @@ class Names:
         """The names of this rank, once all are there."""
         if self._texts is None:
             self._texts = self._own.texts()
+            self._own = TextNumbers()  # no more will come, and the table is large
             counts = self.ranks.gathered(np.int64(len(self._texts)))
             self._first = np.cumsum(counts) - counts
         return self._texts

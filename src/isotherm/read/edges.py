@@ -164,13 +164,6 @@ class Growing(Generic[Number]):
             self._map = larger
 
 
-def release_unused() -> None:
-    """Give back the memory that Arrow keeps for columns to come."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
-
-
 def _memory(size: int) -> mmap.mmap:
     """Memory of our own: what is shared with other processes cannot grow."""
     if hasattr(mmap, "MAP_PRIVATE"):

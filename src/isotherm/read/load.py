@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from isotherm.errors import FileError, GraphError, LabelError, ParameterError
+from isotherm.memory import release_unused
 from isotherm.read.columns import choose_edge_columns, choose_label_columns
-from isotherm.read.edges import EdgeList, release_unused
+from isotherm.read.edges import EdgeList
 from isotherm.read.formats import edge_formats, label_formats
 from isotherm.read.labels import LabelList
 from isotherm.read.layout import is_number

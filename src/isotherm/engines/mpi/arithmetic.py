@@ -1,6 +1,6 @@
 """The arithmetic of one rank: its part of each step of conjugate gradients on some columns.
 
-Vectors are rows of 4, 8 or 16 numbers, one per column. P and X have a row for all nodes, those of
+Vectors are rows of 4, 8, 12 or 16 numbers, one per column. P and X have a row for all nodes, those of
 ghosts filled in by the halo; V, D and R for own nodes only. Sums and maxima are a rank's part of
 those over all ranks.
 """
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     Sums = tuple[NDArray[np.float64], NDArray[np.float64]]  # Σ R² / diagonal, max |R| / gauge
 
-WIDTHS = (4, 8, 16)
+WIDTHS = (4, 8, 12, 16)
+LINE = 16  # float32 of a cache line: rows gathered at random should not lie in two
 SINGLE = (1e-15, 1e15)  # degrees for which float32 has room enough
 
 
@@ -42,6 +43,10 @@ class Arithmetic(Protocol):
 
     dtype: type[np.floating]
     gauge: NDArray[np.float64]
+
+    def stride_of_P(self, width: int) -> int:  # noqa: N802
+        """Numbers from one row of P to the next, where rows of other vectors have `width`."""
+        ...
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
         """V = M P at own free nodes, 0 at others; returns Σ P · V. It sees to the ghosts of P."""
@@ -89,6 +94,9 @@ class ReferenceArithmetic:
         self.diagonal = np.where(self.free, degrees + self.loss, 1.0)
         self.gauge = gauge
         self.rows = share.rows.matrix()[:n]
+
+    def stride_of_P(self, width: int) -> int:  # noqa: N802
+        return width
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
         self.halo.fill(P)
@@ -159,6 +167,9 @@ class NativeArithmetic:
             inverse_gauge.astype(np.float32),
             self.threads,
         )
+
+    def stride_of_P(self, width: int) -> int:  # noqa: N802
+        return width if LINE % width == 0 else LINE
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
         return np.array(self._share.multiply(self.halo.fill(P), V))

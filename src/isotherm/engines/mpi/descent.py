@@ -52,8 +52,8 @@ class Descent:
         self.lanes = self.columns + (exits is not None)
         self._heated = self.columns if exits is not None else -1
         width = next(width for width in WIDTHS if width >= self.lanes)
-        own, every = (self._n_own, width), (problem.graph.n_all, width)
-        self._X = zeros(every)
+        own, n_all = (self._n_own, width), problem.graph.n_all
+        self._X = zeros((n_all, width))
         if start is not None:
             given = self._X[: self._n_own, : self.columns]
             given[:] = start
@@ -63,7 +63,7 @@ class Descent:
         if exits is not None:
             self._X[: self._n_own, self.columns] = exits
         self._X[: self._n_own][problem.is_unreached[: self._n_own]] = 0.0
-        self._P = zeros(every, arithmetic.dtype)
+        self._P = zeros((n_all, arithmetic.stride_of_P(width)), arithmetic.dtype)
         self._V, self._D, self._R = (zeros(own, arithmetic.dtype) for _ in range(3))
         self.steps = 0
         self._moving = np.zeros(width, dtype=bool)
@@ -135,7 +135,7 @@ class Descent:
         The temperatures take the place of a direction, which a step of length 1 goes along.
         """
         free, arithmetic = self._problem.is_free[: self._n_own], self._arithmetic
-        self._P[: self._n_own] = self._X[: self._n_own]
+        self._P[: self._n_own, : len(self._moving)] = self._X[: self._n_own]
         arithmetic.begin(self._P, self._V)
         if self._heated >= 0:
             self._R[free, self._heated] = arithmetic.gauge[free]

@@ -12,6 +12,7 @@ import numpy as np
 from isotherm.engines.blocks import blocks_of
 from isotherm.engines.mpi.descent import Descent
 from isotherm.errors import ParameterError
+from isotherm.memory import release_unused
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers.certificate import nothing_to_prove, prove
 from isotherm.solvers.imbalance import Imbalance
@@ -112,6 +113,7 @@ class SharedSession:
             T = _with_boundary(problem, np.zeros((problem.graph.n_own, problem.n_columns)))
             proof = nothing_to_prove(cast("DirichletProblem", problem))
             return self._solution(problem, T, proof, 0, began, missed="")
+        release_unused()  # by what was done before: vectors come next
         solve = _Solve(self, problem, self.options.tol if tol is None else tol, start)
         solve.run(progress, keep)
         proof = solve.certificate()
