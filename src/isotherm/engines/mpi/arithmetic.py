@@ -1,7 +1,7 @@
 """The arithmetic of one rank: its part of each step of conjugate gradients on some columns.
 
-Vectors are rows of 4, 8, 12 or 16 numbers, one per column. P and X have a row for all nodes, those of
-ghosts filled in by the halo; V, D and R for own nodes only. Sums and maxima are a rank's part of
+Vectors are rows of 4, 8, 12 or 16 numbers, one per column. P and X have a row for all nodes, those
+of ghosts filled in by the halo; V, D and R for own nodes only. Sums and maxima are a rank's part of
 those over all ranks.
 """
 
