@@ -63,6 +63,13 @@ Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots) {
     const Moving nodes(M, kind);
     Elimination<double, Moving> graph(nodes);
     fold.received.assign(static_cast<std::size_t>(n), 0.0);
+    const auto most = static_cast<std::size_t>(std::count(kind, kind + n, moving));
+    fold.nodes.reserve(most);
+    fold.inverse_pivots.reserve(most);
+    fold.rise.reserve(most);
+    fold.start.reserve(most + 1);
+    fold.ends.reserve(few_neighbours * most);
+    fold.ratios.reserve(few_neighbours * most);
     std::vector<Neighbour> around;
     for (;;) {
         if (fold.nodes.size() % 65536 == 0) check_interrupt();

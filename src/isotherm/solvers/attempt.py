@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FIRST_LOOK = 0.02  # likely error at which a solve that may end early is first looked at
+# Likely error at which a solve that may end early is first looked at, if that is less than one over
+# the free nodes. The least of all margins decides, and so many of them are about so far apart.
+FIRST_LOOK = 0.02
 LONGEST_LEAP = 64  # the error shrinks by no more than this between two looks
 NEAR = 4  # of the tolerance: so close to the end no look pays any more
 
@@ -63,7 +65,7 @@ def attempt(
     with np.errstate(all="ignore"):  # what overflows fails to be certified
         X = method.start(problem, tol, warm)
         steps, previous = 0, math.inf
-        watch = Watch(0.0 if stop is None else FIRST_LOOK)
+        watch = Watch(0.0 if stop is None else min(FIRST_LOOK, 1 / problem.n_free))
         while True:
             early = False
             for step, likely in method.iterate(X, tol, watch):  # the last counts
