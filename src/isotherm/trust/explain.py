@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 FARTHEST = 1e-6  # shares that may be farther off are solved for one by one
 MOST_SEEDS = 500  # if there are no more than these
+SHOWN = 0.005  # the least share of a class that is printed
 
 
 class Explanation(NamedTuple):
@@ -69,6 +70,17 @@ class Explanation(NamedTuple):
     >>> why = model.explain(8)
     >>> why.label, [seed for seed, _, _ in why.seeds]
     ('Officer', [0, 2, 30, 32, 33])
+    >>> print(why._replace(paths=why.paths[:1]))
+    node 8: Officer
+    heat: 60% Officer, 40% Mr. Hi
+    from the seeds:
+      0 (Mr. Hi): 20%
+      2 (Mr. Hi): 20%
+      30 (Officer): 20%
+      32 (Officer): 20%
+      33 (Officer): 20%
+    by the paths:
+      8 → 0: 20%
     """
 
     node: Hashable
@@ -80,6 +92,19 @@ class Explanation(NamedTuple):
     own_label: Any = None
     probability: float | None = None
     rest: Rest | None = None
+
+    def __str__(self) -> str:
+        sure = "" if self.probability is None else f", probability {self.probability:.2f}"
+        shares = sorted(self.classes.items(), key=lambda one: -one[1])
+        classes = ", ".join(f"{share:.0%} {label}" for label, share in shares if share >= SHOWN)
+        lines = [f"node {self.node}: {self.label}{sure}", f"heat: {classes}"]
+        if self.seeds:
+            lines.append("from the seeds:")
+            lines += [f"  {seed} ({label}): {share:.0%}" for seed, label, share in self.seeds]
+        if self.paths:
+            lines.append("by the paths:")
+            lines += [f"  {' → '.join(map(str, path))}: {share:.0%}" for path, share in self.paths]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
