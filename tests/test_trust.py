@@ -481,3 +481,19 @@ def test_seeds_that_cannot_be_found_again_are_counted():
     found = DirichletClassifier().fit(graph, {0: "a", 1: "a", 3: "b", 5: "a"}).leave_one_out()
     assert found.n_lost == 2
     assert "2 of them could not be found again" in str(found)
+
+
+def test_an_explanation_prints_a_line_for_each_seed_and_path_and_obeys_no_name():
+    graph = Graph.from_edges(["a", "b\x1b[31m"], ["b\x1b[31m", "c\nd"])
+    with pytest.warns(IsothermWarning, match="few labels"):
+        model = DirichletClassifier().fit(graph, {"a": "x", "c\nd": "y"})
+    assert str(model.explain("b\x1b[31m")).splitlines() == [
+        "node b\\x1b[31m: x",
+        "heat: 50% x, 50% y",
+        "from the seeds:",
+        "  a (x): 50%",
+        "  c\\nd (y): 50%",
+        "by the paths:",
+        "  b\\x1b[31m → a: 50%",
+        "  b\\x1b[31m → c\\nd: 50%",
+    ]

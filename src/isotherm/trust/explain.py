@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isotherm.printable import one_line
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.heat_paths import Path, PathSearch, Rest
@@ -104,7 +105,7 @@ class Explanation(NamedTuple):
         if self.paths:
             lines.append("by the paths:")
             lines += [f"  {' → '.join(map(str, path))}: {share:.0%}" for path, share in self.paths]
-        return "\n".join(lines)
+        return "\n".join(map(one_line, lines))
 
 
 @dataclass(frozen=True, eq=False)
