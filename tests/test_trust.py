@@ -5,7 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from isotherm import DirichletClassifier, Graph, LabelError, ParameterError, UnknownNode
+from isotherm import (
+    DirichletClassifier,
+    Graph,
+    IsothermWarning,
+    LabelError,
+    ParameterError,
+    UnknownNode,
+)
 from isotherm.decision import DECISIONS, Means, scores
 from isotherm.trust.choose import COMPARED, LEAKS, PREFERRED, choose
 from isotherm.trust.sample import CHOOSING, JUDGING, columns_of_sample
