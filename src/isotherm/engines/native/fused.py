@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SLICE = 0.005  # seconds after which progress is shown
+MANY = 6  # blocks from which on threads that put them in order cost less than they save
 
 
 class FusedConjugateGradient(Running["Run"]):
@@ -206,7 +207,7 @@ class Run:
     def settle(self, X: NDArray[np.floating]) -> None:
         """Move X within its bounds, peeled nodes to what their parents imply."""
         threads = self.method.operator.threads
-        if len(self.blocks) > 1 and self.method.core.is_one_chunk:
+        if len(self.blocks) >= MANY and self.method.core.is_one_chunk:
             each_beside(lambda block: block[1].settle(X, clip=True), self.blocks, threads)
             return
         for _, steering in self.blocks:
