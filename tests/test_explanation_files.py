@@ -19,6 +19,7 @@ from isotherm.report.explanation_files import (
 )
 from isotherm.report.explanation_lines import explanation_lines, rest_words
 from isotherm.report.pages.explanation import Classes
+from isotherm.trust.leave_one_out import leave_one_out
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -73,7 +74,10 @@ def test_probabilities_are_those_of_predict_proba_and_of_leave_one_out(blocks):
     left = blocks.leave_one_out()
     row = left.nodes.tolist().index(seed)
     alone = blocks.explain(seed, without_own=True, probability=True)
-    expected = blocks.calibration_(blocks._freed(np.array([0])).scores(blocks.decision_))[0]
+    freed = leave_one_out(
+        blocks.session(), blocks.solution_, blocks.seeds_.codes, some=np.array([0])
+    )
+    expected = blocks.calibration_(freed.scores(blocks.decision_))[0]
     assert alone.probability == pytest.approx(expected[classes.index(alone.label)])
     assert alone.label == left.labels[row]
 

@@ -62,12 +62,12 @@ def test_labels_that_the_graph_does_not_know_are_told(blocks):
 
 
 def test_seeds_too_few_to_tell_chance_are_not_left_out(blocks, monkeypatch):
-    from isotherm.classifier import sampled
+    from isotherm.classifier import predictor
 
     def fail(*_, **__):
         raise AssertionError("seeds were left out")
 
-    monkeypatch.setattr(sampled, "leave_sample_out", fail)
+    monkeypatch.setattr(predictor, "leave_sample_out", fail)
     graph, truth = blocks
     assert doubts_of(graph, {node: truth[node] for node in (0, 1, 2, 3, 100, 101, 102, 103)}) == ""
     with pytest.raises(AssertionError, match="left out"):
@@ -86,12 +86,12 @@ def test_one_class_is_no_reason_for_doubt():
 
 
 def test_a_large_problem_is_not_slowed_down(blocks, monkeypatch):
-    from isotherm.classifier import sampled
+    from isotherm.classifier import diagnostics
 
     graph, _ = blocks
     labels = np.full(120, -1)
     labels[::4] = np.arange(30) // 2 % 2
-    monkeypatch.setattr(sampled, "GUARDED", (63, 10))
+    monkeypatch.setattr(diagnostics, "GUARDED", (63, 10))
     assert doubts_of(graph, labels) == ""
     assert "by chance" in doubts_of(graph, labels, "auto")  # which has left them out anyhow
 

@@ -22,7 +22,7 @@ from isotherm import (
     IsothermWarning,
     LabelError,
 )
-from isotherm.classifier.sampled import FoundLater
+from isotherm.classifier.model import FoundLater
 from isotherm.decision import DECISIONS
 
 ESTIMATORS = [DirichletClassifier(), DirichletRegressor()]

@@ -55,7 +55,7 @@ def test_what_is_suggested_is_the_worthiest_by_brute_force(rng):
     model = DirichletClassifier(tol=1e-10).fit(graph, {0: "a", 9: "b", 15: "a"})
     (best,) = model.suggest(1)
     is_seed = model.status_ == "seed"
-    S = model.scores_ / model._spread()
+    S = model.scores_ / model.calibration_.unit
     Z = np.exp(np.arcsinh(S))
     P = Z / Z.sum(axis=1, keepdims=True)
     doubts = Doubts.of(P, is_seed)
@@ -247,7 +247,7 @@ def test_the_gain_is_that_of_fits_with_half_of_the_seeds(blocks):
     whole = DirichletClassifier().fit(graph, known).leave_one_out()
     added = (whole.labels == whole.truth)[seen > 0] - half
     model = DirichletClassifier().fit(graph, known)
-    weights = model._expected().weights[seen > 0]
+    weights = model._diagnostics().expected().weights[seen > 0]
     assert found.gain == pytest.approx(np.average(added, weights=weights), abs=1e-9)
     assert found.accuracy == model.expected_accuracy()
 

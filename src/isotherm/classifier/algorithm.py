@@ -7,33 +7,27 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from isotherm.classifier.answers import Answering
 from isotherm.classifier.caller import depth_of_caller
-from isotherm.classifier.estimator import (
-    NO_HEAT,
-    PREDICTED,
-    SEED,
-    STATUS,
-    TIE,
-    check_is_fitted,
-)
+from isotherm.classifier.estimator import STATUS, check_is_fitted
 from isotherm.classifier.inputs import graph_and_labels, warn_of_cross_validation
-from isotherm.classifier.sampled import AUTO, FoundLater
+from isotherm.classifier.model import FoundLater
+from isotherm.classifier.questions import Questions
 from isotherm.classifier.seeds import read_seeds
-from isotherm.classifier.verdict import Verdict, excess, judge
+from isotherm.classifier.verdict import excess
 from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph.nodes import as_column
 from isotherm.labels import UNKNOWN, number_classes
 from isotherm.solvers import Warm
+from isotherm.trust.choose import AUTO, select
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from isotherm.classifier.model import HeatModel
     from isotherm.classifier.seeds import Seeds
-    from isotherm.decision import Means
     from isotherm.engines.engine import Engine, Session
     from isotherm.graph import Graph
     from isotherm.graph.nodes import NodeIndex
@@ -44,7 +38,7 @@ if TYPE_CHECKING:
 STOPS = ("tolerance", "labels")
 
 
-class HeatClassifier(Answering):
+class HeatClassifier(Questions):
     """What `isotherm.DirichletClassifier` does, whose parameters and attributes it has.
 
     Without scikit-learn, which takes longer to load than most jobs take.
@@ -54,8 +48,6 @@ class HeatClassifier(Answering):
     views_: list[tuple[str, float]] = []  # noqa: RUF012  # what is combined: heat alone
     fallback_ = ""  # why heat alone is used, where more was asked for
 
-    classes_: NDArray[np.generic]
-    mean_temperatures_: NDArray[np.floating]
     doubts_: list[str]
 
     def __init__(
@@ -131,19 +123,17 @@ class HeatClassifier(Answering):
         warn_of_cross_validation(y)
         graph, labels = graph_and_labels(X, y, self)
         seeds = read_seeds(labels, graph, confidence)
-        problem = seeds.bind(graph, 0.0 if self.leak == AUTO else self.leak)
+        problem = seeds.bind(graph, 0.0 if isinstance(self.leak, str) else self.leak)
         with self._or_as_before():
-            self.selection_, sample = self._select(problem, seeds.codes)
+            asked, abstain = (self.decision, self.leak), self.unreached == "abstain"
+            self.selection_, sample = select(problem, seeds.codes, asked, self._prepare, abstain)
             self._later = FoundLater(sample)
             session = self._prepare(problem.with_leak(self.selection_.leak))
-            solution = self._solve(
-                session,
-                start=self._warm(graph, seeds.classes),
-                stop=self._stop_for(seeds),
-                progress=progress,
-            )
-            self._conclude(graph.nodes, session, solution, seeds, progress)
-            self.doubts_ = self._doubts()
+            start, *further = self._starts(graph, seeds.classes)
+            stop = self._stop_for(seeds)
+            solution = self._solve(session, start=start, stop=stop, progress=progress)
+            self._conclude(graph.nodes, session, solution, seeds, further, progress)
+            self.doubts_ = self._diagnostics().doubts(self._later.sample)
         if self.doubts_:
             warnings.warn("few labels: " + "; ".join(self.doubts_), IsothermWarning,
                           stacklevel=depth_of_caller())  # fmt: skip
@@ -206,8 +196,8 @@ class HeatClassifier(Answering):
             )
             self._tell(solution)
             self._later = FoundLater()
-            self._conclude(self._nodes, session, solution, seeds, progress)
-            self.doubts_ = self._doubts(leaving_out=False)
+            self._conclude(self._nodes, session, solution, seeds, [], progress)
+            self.doubts_ = self._diagnostics().doubts(self._later.sample, leaving_out=False)
         return self
 
     def _solved_session(self) -> Session:
@@ -250,29 +240,20 @@ class HeatClassifier(Answering):
         session: Session,
         solution: Solution,
         seeds: Seeds,
-        progress: Progress | None = None,  # noqa: ARG002  # of further solves, in a stack
-    ) -> None:
-        """Make labels of temperatures, and keep all."""
+        starts: Sequence[Warm | None],  # noqa: ARG002  # of further solves, in a stack
+        progress: Progress | None,  # noqa: ARG002  # likewise
+    ) -> HeatModel:
+        """Make labels of temperatures, and keep all; return what scores them."""
         self._record(nodes, session, solution)
-        self._decision, self.seeds_ = self.selection_.decision, seeds
-        self.classes_ = seeds.classes
-        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
-        verdict = judge(
-            self.temperatures_,
-            solution.certificate,
-            seeds.held_codes(len(self.temperatures_)),
-            decision=self._decision,
-            tol=self.tol,
-            shares=seeds.shares,
-        )
-        self._keep(verdict)
+        return self._judge(self.problem_, seeds, seeds.shares)
 
-    def _warm(self, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
-        """Where a fit may start, if there is a last one and it is asked for."""
-        found = getattr(self, "solution_", None)
-        return None if found is None else self._warm_of(found, graph, classes)
+    def _starts(self, graph: Graph, classes: NDArray[np.generic]) -> list[Warm | None]:
+        """Where the solves of a fit may start: from what those of the last one found."""
+        return [self._warm(getattr(self, "solution_", None), graph, classes)]
 
-    def _warm_of(self, found: Solution, graph: Graph, classes: NDArray[np.generic]) -> Warm | None:
+    def _warm(
+        self, found: Solution | None, graph: Graph, classes: NDArray[np.generic]
+    ) -> Warm | None:
         """The temperatures of each class in the last fit; 0 of one that is new."""
         previous = self._previous(graph, found)
         if previous is None:
@@ -283,15 +264,3 @@ class HeatClassifier(Answering):
             if label in column:
                 T[:, k] = previous.temperatures[:, column[label]]
         return previous._replace(temperatures=T)
-
-    def _keep(self, verdict: Verdict) -> None:
-        self.mean_temperatures_ = verdict.means.all
-        self.margins_ = verdict.margins
-        self.certified_ = verdict.certified
-        few = np.min_scalar_type(-len(self.classes_) - 1)  # enough for −1 … K − 1
-        self._codes = verdict.codes.astype(few)
-        self._status = np.full(len(verdict.codes), STATUS.index(PREDICTED), dtype=np.int8)
-        self._status[verdict.tied] = STATUS.index(TIE)
-        self._status[self.solution_.unreached] = STATUS.index(NO_HEAT)
-        self._status[self.seeds_.nodes[: self.seeds_.n_held]] = STATUS.index(SEED)
-        self._means: Means = verdict.means

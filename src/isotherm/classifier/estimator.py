@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 
 from isotherm.classifier.caller import depth_of_caller
-from isotherm.classifier.export import Exporting
+from isotherm.classifier.export import frame_of, networkx_of
+from isotherm.classifier.new_nodes import extend, read_new_nodes
 from isotherm.engines import choose_engine
-from isotherm.errors import GraphError, ParameterError
-from isotherm.graph.weights import as_weight_matrix
+from isotherm.errors import ParameterError
 from isotherm.solvers import SolveOptions, Warm
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    import os
+    from collections.abc import Iterator
 
+    import scipy
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
@@ -41,7 +41,7 @@ UNSURE = "unsure"  # of a node whose label is not probable enough, where that is
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT, UNSURE)
 
 
-class DirichletEstimator(Exporting):
+class DirichletEstimator:
     """Base of the estimators, which have these parameters in common."""
 
     tol: float
@@ -175,61 +175,90 @@ class DirichletEstimator(Exporting):
         return Warm(T)
 
     def _extend(self, rows: Any, of: NDArray[np.floating] | None = None) -> NDArray[np.float64]:
-        """Temperatures of new nodes, or what else is `of` nodes: equation (2), fitted ones held.
-
-        Fitted nodes without a temperature are not looked at: joined to the rest by the new
-        node alone, they would take its temperature and not change it.
-        """
-        weights = self._new_weights(rows)
-        T = (self.temperatures_ if of is None else of).reshape(len(self.temperatures_), -1)
-        usable = np.flatnonzero(~np.isnan(T[:, 0]))
-        weights = weights[:, usable]
-        total = weights @ np.ones(len(usable))
-        if not np.isfinite(total).all():
-            raise GraphError("the weights of a new node add up to infinity: scale them down")
+        """Temperatures of new nodes, or what else is `of` nodes; see `extend`."""
+        T = self.temperatures_ if of is None else of
         leak, unreached = self._fitted_with
-        with np.errstate(invalid="ignore"):  # 0 / 0 where a new node has no neighbour
-            extended = (weights @ T[usable]) / ((1 + leak) * total)[:, np.newaxis]
-        if unreached == "zero":
-            extended[total == 0] = 0.0
-        return np.asarray(extended, dtype=np.float64)
+        return extend(self._new_weights(rows), T, leak, abstain=unreached == "abstain")
 
     def _new_weights(self, rows: Any) -> scipy.sparse.csr_array:
         """The weights of new nodes to the fitted ones, checked."""
-        n_nodes = len(self.temperatures_)
-        if isinstance(rows, Mapping) and not scipy.sparse.issparse(rows):  # DOK is both
-            rows = self._weights_of(rows)
-        if not scipy.sparse.issparse(rows):
-            rows = np.asarray(rows)
-        if rows.ndim != 2:
-            raise GraphError(
-                f"new nodes are the rows of a matrix of weights; this has shape {rows.shape}. "
-                "Reshape your data, for a single node by X.reshape(1, -1)"
-            )
-        weights = as_weight_matrix(rows)
-        if rows.shape[1] != n_nodes:
-            raise GraphError(
-                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {n_nodes} "
-                "features as input: new nodes are the rows of a matrix of weights, with a column "
-                "for each of the fitted nodes"
-            )
-        return weights
+        return read_new_nodes(rows, self._nodes, type(self).__name__)
 
-    def _weights_of(
-        self, new: Mapping[Hashable, Mapping[Hashable, float]]
-    ) -> scipy.sparse.csr_array:
-        """The rows of new nodes given by the ids of their neighbours, in the order given."""
-        ends = [node for neighbours in new.values() for node in neighbours]
-        weights = [weight for neighbours in new.values() for weight in neighbours.values()]
-        own = np.repeat(np.arange(len(new)), [len(neighbours) for neighbours in new.values()])
-        found = self._nodes.positions(ends) if ends else np.empty(0, np.intp)
-        try:
-            numbers = np.array(weights, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise GraphError("the weights of a new node must be numbers") from None
-        return scipy.sparse.csr_array(
-            (numbers, (own, found)), shape=(len(new), len(self.temperatures_))
-        )
+    # --- for other libraries, and for readers ----------------------------------------------------
+
+    def columns(self) -> dict[str, list[Any]]:
+        """What is known of each node, by the name of the column, in plain Python objects."""
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """What is known of each node, as a pandas DataFrame with a row for each.
+
+        Its columns are those of the files that `isotherm.write_predictions` writes, with ids,
+        labels and numbers as they are.
+
+        Raises
+        ------
+        MissingLibrary
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
+        >>> print(clf.to_frame()[["node", "label", "margin", "status"]].round(3).head(3))
+          node label  margin     status
+        0    a  left     1.0       seed
+        1    b  left     0.5  predicted
+        2    c  left     0.0        tie
+        """
+        return frame_of(self.columns())
+
+    def to_networkx(self) -> Any:
+        """The graph as one of networkx, with what is known of each node as its attributes.
+
+        They are named as the columns of `to_frame`, and hold plain texts, numbers and truth values,
+        so that networkx can write them to files; what a node does not have is left out. Edges have
+        a weight if the graph is weighted.
+
+        Raises
+        ------
+        MissingLibrary
+            If networkx is not installed.
+
+        Examples
+        --------
+        >>> from isotherm import DirichletClassifier, Graph
+        >>> path = Graph.from_edges("abcd", "bcde")
+        >>> clf = DirichletClassifier().fit(path, {"a": "left", "e": "right"})
+        >>> clf.to_networkx().nodes["b"]["label"]
+        'left'
+        """
+        return networkx_of(self.problem_.graph, self.columns())
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a web page about what was found: one file that needs nothing else.
+
+        Parameters
+        ----------
+        path : str or Path
+        **options
+            ``force=True`` replaces a file that is there; see `isotherm.write_report`.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from isotherm import DirichletClassifier, load_dataset
+        >>> club = load_dataset("karate")
+        >>> clf = DirichletClassifier().fit(club.graph, {0: "Mr. Hi", 33: "Officer"})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.report(f"{folder}/club.html")
+        ...     print(os.listdir(folder))
+        ['club.html']
+        """
+        import isotherm  # pages are made far above: see `isotherm.report`
+
+        isotherm.write_report(self, path, **options)
 
 
 def check_is_fitted(estimator: DirichletEstimator) -> None:

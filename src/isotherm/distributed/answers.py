@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from isotherm.classifier.algorithm import HeatClassifier
-from isotherm.classifier.sampled import SAMPLE_TOL, FoundLater
+from isotherm.classifier.model import FoundLater
 from isotherm.classifier.seeds import Seeds
-from isotherm.classifier.verdict import judge
 from isotherm.distributed.left_out import Fitted, leave_sample_out
 from isotherm.graph.nodes import NodeIndex
+from isotherm.trust.choose import Selection
+from isotherm.trust.sample import SAMPLE_TOL
 from isotherm.trust.scoring import calibrated
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.distributed.labels import OwnSeeds
     from isotherm.engines.mpi.session import SharedSession
     from isotherm.solvers import Certificate, Solution
@@ -37,25 +39,16 @@ class OwnAnswers(HeatClassifier):
 
         n_own, ranks = session.problem.graph.n_own, session.problem.graph.ranks
         own = Seeds(seeds.nodes, seeds.codes, session.problem.values, None, np.array(seeds.classes))
-        self._nodes, self._decision = NodeIndex(texts), self.decision
-        self.seeds_, self.classes_ = own, own.classes
+        self._nodes = NodeIndex(texts)
         proof: Certificate = replace(
             solution.certificate, nodes=solution.certificate.nodes[:n_own].copy()
         )
         self.solution_ = replace(solution, certificate=proof)
-        self.temperatures_ = self._with_unreached(solution.temperatures, solution.unreached)
-        verdict = judge(
-            self.temperatures_,
-            proof,
-            own.held_codes(n_own),
-            decision=self.decision,
-            tol=self.tol,
-            shares=seeds.shares,
-            total=ranks.sums,
-        )
-        self._keep(verdict)
-        fitted = Fitted(session, solution, seeds.codes, self.unreached == "abstain")
+        problem = cast("DirichletProblem", session.problem)
+        self.selection_ = Selection(self.decision, problem.leak, [], 0, problem.n_seeds)
+        model = self._judge(problem, own, seeds.shares, ranks.sums)
+        fitted = Fitted(session, solution, seeds.codes, model.abstain)
         left = leave_sample_out(fitted, max(self.tol, SAMPLE_TOL))
-        unit = self._spread(ranks.sums)
+        unit = model.spread(ranks.sums)
         self._later = FoundLater(left, calibrated(left, self.decision, unit))
         return self

@@ -137,12 +137,13 @@ class Changes:
         self, changes: Mapping[int, NDArray[np.float64] | None]
     ) -> dict[int, NDArray[np.float64] | None]:
         """All changes since the solve, those that came to nothing left out."""
-        n, K = self._problem.graph.n_nodes, self._problem.n_columns
+        n, K, ties = self._problem.graph.n_nodes, self._problem.n_columns, self._problem.ties
+        tied = set() if ties is None else set(ties.nodes.tolist())
         known = dict(self._known)
         for i, row in changes.items():
             if not 0 <= i < n:
                 raise LabelError(f"no node at position {i}: there are {n}")
-            if row is None and not self._is_seed[i]:
+            if row is None and not (self._is_seed[i] or i in tied):
                 known.pop(i, None)  # free as it was
                 continue
             known[i] = row
@@ -337,11 +338,11 @@ def _changed(
     ties = base.ties
     kept = ~np.isin(base.boundary, np.fromiter(known, np.intp, len(known)))
     held = {i: row for i, row in known.items() if row is not None}
-    if not kept.any() and not held and ties is None:
+    if ties is not None:
+        ties = ties.only(~np.isin(ties.nodes, list(known)))
+    if not kept.any() and not held and (ties is None or len(ties.nodes) == 0):
         raise LabelError("no seed would be left: at least one node must have a known value")
     values = np.vstack([base.values[kept], *held.values()])
     boundary = np.concatenate([base.boundary[kept], np.fromiter(held, np.intp, len(held))])
     order = np.argsort(boundary)
-    if ties is not None:
-        ties = ties.only(~np.isin(ties.nodes, list(known)))
     return base.with_boundary(boundary[order], values[order], ties)

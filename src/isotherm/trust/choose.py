@@ -16,11 +16,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.trust.best_effort import solve_best_effort
+from isotherm.trust.sample import CHOOSING, SAMPLE_TOL, leave_sample_out
 from isotherm.trust.scoring import macro_f1s, resampled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.engine import Session
+    from isotherm.trust.leave_one_out import LeftOut
+
+AUTO = "auto"
 COMPARED = ("centered", "partial", "standard", "ratio")  # decisions, the paper's first
 LEAKS = (0.0, 0.01, 0.1)  # likewise
 PREFERRED = ("standard", 0.01)
@@ -77,6 +86,51 @@ class Selection(NamedTuple):
     candidates: list[Candidate]
     n_judged: int
     n_seeds: int
+
+
+def select(
+    problem: DirichletProblem,
+    codes: NDArray[np.intp],
+    asked: tuple[str, float | str],
+    prepare: Callable[[DirichletProblem], Session],
+    abstain: bool,
+) -> tuple[Selection, LeftOut | None]:
+    """The decision and the leak to use, those given or the best by leave-one-out.
+
+    And, if it came to that, the seeds left out with that leak.
+
+    Parameters
+    ----------
+    problem : DirichletProblem
+    codes : int array of shape (s,)
+        The class of each seed.
+    asked : pair
+        Decision and leak; ``"auto"`` where one is to be chosen.
+    prepare : callable
+        Makes a problem ready to be solved.
+    abstain : bool
+        Whether nodes that no heat reaches are left out of the means.
+    """
+    decisions = COMPARED if asked[0] == AUTO else (asked[0],)
+    leaks = LEAKS if asked[1] == AUTO else (problem.leak,)
+    if len(decisions) * len(leaks) == 1 or problem.n_columns == 1:
+        return Selection(decisions[0], leaks[0], [], 0, len(codes)), None
+    found: dict[tuple[str, float], NDArray[np.intp]] = {}
+    left: dict[float, LeftOut] = {}
+    for leak in leaks:
+        with prepare(problem.with_leak(leak)) as session:
+            tol = max(session.options.tol, SAMPLE_TOL)
+            solution = solve_best_effort(session, tol=tol)
+            left[leak] = leave_sample_out(
+                session, solution, codes, tol=tol, abstain=abstain, budget=CHOOSING
+            )
+        some = ~left[leak].is_last
+        found |= {(name, leak): left[leak].labels(name)[some] for name in decisions}
+        if np.count_nonzero(some) < FEWEST_SEEDS:
+            break
+    judgeable = left[leaks[0]].codes[~left[leaks[0]].is_last]
+    chosen = choose(found, judgeable, problem.n_columns, len(codes))
+    return chosen, left[chosen.leak]
 
 
 def choose(

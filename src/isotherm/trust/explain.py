@@ -174,6 +174,21 @@ class WeightedFlow(NamedTuple):
     session: Session
     solution: Solution
 
+    @classmethod
+    def of(
+        cls,
+        session: Session,
+        flow: tuple[float, DirichletProblem, Solution],
+        without: NDArray[np.intp],
+    ) -> WeightedFlow:
+        """A problem made ready on the engine of a session, some seeds left out by their places."""
+        weight, problem, solution = flow
+        if len(without):
+            ready = session.prepare(problem.without(without))
+            return cls(weight, ready, solve_best_effort(ready))
+        ready = session if problem is session.problem else session.prepare(problem)
+        return cls(weight, ready, solution)
+
 
 class MixedShares(NamedTuple):
     """Where the temperatures of a node come from, in one flow or in several.

@@ -17,6 +17,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.solvers import Solution
+
 # Larger ones rank worse; smaller ones hardly better, with scores ever closer to 1 and each other
 # (benchmarks/a_single_class_ranks.py).
 LEAK = 0.01
@@ -62,6 +65,22 @@ class Ranking:
     leak: float
     error_bound: float
     converged: bool
+
+    @classmethod
+    def of(cls, problem: DirichletProblem, solution: Solution) -> Ranking:
+        """By the temperatures of a problem with a leak and one class."""
+        free = np.flatnonzero(problem.is_free & ~solution.unreached)
+        names, T = problem.graph.names[free], solution.temperatures[free, 0].astype(np.float64)
+        order, scores = best_first(T, names)
+        return cls(
+            names[order],
+            scores[order],
+            np.arange(1, len(order) + 1),
+            free[order],
+            problem.leak,
+            solution.certificate.bound,
+            solution.converged,
+        )
 
 
 def best_first(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.solvers.method import check_count
 from isotherm.trust.leave_one_out import leave_one_out, leave_some_out
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
     from isotherm.trust.leave_one_out import LeftOut
 
+SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
 MOST_SEEDS = 300  # unless the budget has work left for more
 FEW_SEEDS = 31  # of a large graph
 TOGETHER = 0.1  # of the seeds, at the most, are left out at once
@@ -99,6 +101,17 @@ def columns_of_sample(n_entries: int, n_seeds: int, budget: Budget = JUDGING) ->
     if n_entries <= budget.large:
         return min(n_seeds, max(MOST_SEEDS, budget.work // max(n_entries, 1)))
     return 0 if n_seeds * TOGETHER > FEW_SEEDS else min(n_seeds, FEW_SEEDS)
+
+
+def drawn_seeds(n_seeds: int, max_seeds: int | None, random_state: int) -> NDArray[np.intp] | None:
+    """Places of so many seeds at the most, drawn at random; None for all of them."""
+    if max_seeds is None:
+        return None
+    check_count(max_seeds, "max_seeds")
+    if max_seeds >= n_seeds:
+        return None
+    rng = np.random.default_rng(random_state)
+    return np.sort(rng.choice(n_seeds, max_seeds, replace=False))
 
 
 def _drawn(places: NDArray[np.intp], count: int) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.trust.calibrate import calibrate
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from numpy.typing import NDArray
 
@@ -195,7 +195,7 @@ def judged(
     nodes: NDArray[np.generic],
     classes: NDArray[np.generic],
     n_seeds: int,
-    calibration: Calibration,
+    calibration: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> LeaveOneOut:
     """Score what a decision makes of the seeds left out.
 

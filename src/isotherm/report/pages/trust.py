@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.classifier.trusted import LOOKED_AT
+from isotherm.classifier.diagnostics import LOOKED_AT
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
 from isotherm.report.pages.abstaining import abstaining
