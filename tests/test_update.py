@@ -159,3 +159,28 @@ def test_an_update_that_cannot_be_is_refused_and_nothing_changed(labels, error, 
 def test_a_model_that_is_not_fitted_has_nothing_to_update():
     with pytest.raises(NotFittedError):
         DirichletClassifier().update({0: 1})
+
+
+@pytest.mark.parametrize("engine", ["auto", "scipy"])
+def test_a_label_that_was_not_certain_can_be_withdrawn_changed_and_made_certain(engine, rng):
+    graph = random_graph(rng, 30, 6.0)
+    labels = {i: "ab"[i % 2] for i in range(0, 24, 3)}
+    sure = dict.fromkeys(labels, 1.0) | {3: 0.5, 9: 0.2}
+    model = DirichletClassifier(engine=engine, tol=1e-7).fit(graph, labels, sure)
+    for node, label in [(3, None), (9, "a"), (9, None), (12, None)]:
+        model.update({node: label})
+        labels, sure = dict(labels), dict(sure)
+        labels.pop(node), sure.pop(node)
+        if label is not None:
+            labels[node], sure[node] = label, 1.0
+        same(model, DirichletClassifier(engine=engine, tol=1e-7).fit(graph, labels, sure), 1e-7)
+        left = model.leave_one_out()
+        assert len(left.labels) == len(labels)
+
+
+def test_the_last_label_cannot_be_withdrawn_even_if_it_was_not_certain():
+    path = Graph.from_edges("abc", "bcd")
+    model = DirichletClassifier().fit(path, {"a": "x", "d": "y"}, {"a": 0.5, "d": 0.5})
+    with pytest.raises(LabelError, match="no seed would be left"):
+        model.update({"a": None, "d": None})
+    assert model.update({"a": None}).classes_.tolist() == ["y"]
