@@ -33,7 +33,7 @@ class Exporting:
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """What is known of each node, as a pandas DataFrame with a row for each.
+        """What is known about each node, as a pandas DataFrame with a row for each.
 
         Its columns are those of the files that `isotherm.write_predictions` writes, with ids,
         labels and numbers as they are.
@@ -58,7 +58,7 @@ class Exporting:
         return _library("pandas", "to_frame").DataFrame(columns)
 
     def to_networkx(self) -> Any:
-        """The graph as one of networkx, with what is known of each node as its attributes.
+        """The graph as a networkx graph, with what is known about each node as its attributes.
 
         They are named as the columns of `to_frame`, and hold plain texts, numbers and truth values,
         so that networkx can write them to files; what a node does not have is left out. Edges have
@@ -99,7 +99,7 @@ class Exporting:
         ----------
         path : str or Path
         **options
-            ``force=True`` replaces a file that is there; see `isotherm.write_report`.
+            ``force=True`` replaces an existing file; see `isotherm.write_report`.
 
         Examples
         --------
@@ -166,4 +166,6 @@ def _library(name: str, method: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise MissingLibrary(f"{method} needs {name}: pip install {name}") from None
+        raise MissingLibrary(
+            f"{method} needs {name}, which is not installed: pip install {name}"
+        ) from None
