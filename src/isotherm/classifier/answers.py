@@ -137,8 +137,8 @@ class Answering(Trusted):
         ----------
         X : matrix of shape (m, n), or mapping {new node: {node: weight}}, optional
             Weights of m new nodes to the n fitted ones. A new node takes the mean temperature
-            of its neighbours, whose own temperatures stay as they are. A row of the fitted
-            matrix is a new node, too: at a seed's row its known label is not looked at.
+            of its neighbours, whose own temperatures do not change. A row of the fitted matrix
+            is a new node, too: at a seed's row its known label is ignored.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class Answering(Trusted):
         return P
 
     def labels_at(self, min_probability: float) -> NDArray[np.generic]:
-        """Labels that are probable enough; of other nodes none, as of those no heat reaches.
+        """Labels that are probable enough; other nodes get none, nor do those no heat reaches.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class Answering(Trusted):
         Raises
         ------
         ParameterError
-            On a number outside of 0 and 1.
+            On a number outside the range from 0 to 1.
 
         Examples
         --------
@@ -201,9 +201,9 @@ class Answering(Trusted):
         return decode_labels(np.concatenate(codes), self.classes_)
 
     def coverage(self, min_probabilities: Sequence[float] = LEAST) -> list[Coverage]:
-        """What `labels_at` leaves at each least probability, and how often it is right.
+        """How many labels `labels_at` leaves at each least probability, and how many are right.
 
-        Right by the seeds of `spot_check`, each judged by probabilities learnt from others.
+        This is checked on the seeds of `spot_check`, with probabilities learnt from other seeds.
 
         Parameters
         ----------
@@ -224,10 +224,10 @@ class Answering(Trusted):
 
     @property
     def ranking_(self) -> Ranking:
-        """Where one class is known: the free nodes, those nearest to its seeds first.
+        """If only one class is known: the free nodes, those nearest to its seeds first.
 
-        By temperatures with the leak of the fit, or 0.01 if that has none; see
-        `isotherm.trust.rank`. Found when first asked for.
+        They are ranked by temperature, with the leak of the fit, or 0.01 if that is 0; see
+        `isotherm.trust.rank`. Computed on first use.
 
         Raises
         ------
@@ -237,8 +237,8 @@ class Answering(Trusted):
         check_is_fitted(self)
         if len(self.classes_) != 1:
             raise LabelError(
-                f"a ranking is for one class, and there are {len(self.classes_)}: sort nodes by "
-                "the column of a class in predict_proba()"
+                f"a ranking is for one class, but there are {len(self.classes_)}: sort the nodes "
+                "by the column of a class in predict_proba()"
             )
         if self._later.ranking is None:
             self._later.ranking = self._ranked()
@@ -263,7 +263,7 @@ class Answering(Trusted):
         )
 
     def columns(self) -> dict[str, list[Any]]:
-        """What is known of each node, by the name of the column; see `to_frame`."""
+        """What is known about each node, by the name of the column; see `to_frame`."""
         check_is_fitted(self)
         if len(self.classes_) == 1:
             return self._ranked_columns()
@@ -292,11 +292,11 @@ class Answering(Trusted):
     # --- some rows at a time, for files and reports ---------------------------------------------
 
     def codes(self, rows: slice | NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Of some nodes: the class number (−1 where there is no label), the number in `STATUS`."""
+        """For some nodes, the class number (−1 without a label) and the number in `STATUS`."""
         return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
 
     def answers(self, rows: slice, min_probability: float = 0.0) -> Answers:
-        """Of some nodes: all that files and reports say of them; see `labels_at`."""
+        """For some nodes, all that files and reports say about them; see `labels_at`."""
         least = check_probability(min_probability)
         codes, status = self.codes(rows)
         P = self.some_probabilities(rows)
@@ -316,11 +316,11 @@ class Answering(Trusted):
         return Tally.sum(self.answers(rows, min_probability).tally() for rows in every)
 
     def certainty(self, rows: slice) -> NDArray[np.float64]:
-        """Of some nodes: the probability of the label, as in `predict_proba`; NaN without one."""
+        """For some nodes, the probability of the label, as in `predict_proba`; NaN without one."""
         return self.answers(rows).probability
 
     def some_probabilities(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
-        """Of some nodes: the probabilities of the classes; see `predict_proba`."""
+        """For some nodes, the probabilities of the classes; see `predict_proba`."""
         P: NDArray[np.float64] = self.calibration_(self.some_scores(rows))
         P[self._status[rows] == STATUS.index(NO_HEAT)] = self._means.seed_share
         known = np.flatnonzero(self._status[rows] == STATUS.index(SEED))

@@ -50,11 +50,11 @@ class Explained(Sampled):
         paths : int
             How many paths to find.
         heat : float, optional
-            From 0 to 1: find more, up to 40 with a hundredth of the heat each, where these carry
-            less than this share of it, and say what is left to others.
+            From 0 to 1: while the paths carry less than this share of the heat, find more, up to 40
+            with at least a hundredth of the heat each; `rest` says what other paths carry.
         without_own : bool
-            Of a seed: explain what it would have if it were free, as after `suspects`. `label` is
-            then the one that it would get, `own_label` the one that is known of it.
+            For a seed: explain the label it would get if it were free, as after `suspects`. `label`
+            is then the label it would get, and `own_label` its known one.
         probability : bool
             Whether to say how probable the label is: seeds are left out for that, once.
 
@@ -93,7 +93,7 @@ class Explained(Sampled):
         probability: bool = False,
         skipped: list[str] | None = None,
     ) -> Iterator[Explanation]:
-        """The same for several nodes, one after the other; what they share is made ready once.
+        """The same for several nodes, one after the other; shared work is done once.
 
         Parameters
         ----------
@@ -136,7 +136,8 @@ class Explained(Sampled):
         seeds = self.seeds_
         if len(seeds.nodes) == 1:
             raise LabelError(
-                "there is no other seed: nothing explains the node without its own label"
+                "there is only one seed, so nothing explains its node without its own label; add "
+                "another seed"
             )
         S = self._scores_without(without)
         code = UNKNOWN if S is None else int(np.nan_to_num(S[0], nan=-np.inf).argmax())
@@ -173,7 +174,10 @@ class Explained(Sampled):
         names = self._nodes.ids
         (node,) = names[[i]].tolist()
         if flows[0].session.problem.is_unreached[i]:
-            raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
+            raise LabelError(
+                f"no heat reaches node {node!r}, so nothing explains it; label a node that is "
+                "connected to it"
+            )
         label, own_label = (None if k is None else self.classes_[[k]].tolist()[0] for k in codes)
         found = mixed_shares(flows, i, paths, heat, tol=SHARES_TOL)
         shares = found.shares

@@ -103,7 +103,7 @@ class Sampled(DirichletEstimator):
         return self._later.sample
 
     def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
-        """Of some nodes: the scores of the classes."""
+        """For some nodes, the scores of the classes."""
         return np.asarray(scores(self.temperatures_[rows], self._means, self._decision))
 
     def _spread(self, over_all: Callable[[Any], Any] = as_it_is) -> float:
