@@ -121,7 +121,7 @@ def test_the_page_ranks_and_gives_no_probability():
     run = run_of(two_ends(), {"e": "fraud"})
     page = Page(classification_page(run))
     assert "nodes are ranked by how near they are to its seeds" in page.words
-    assert "There are no probabilities: nothing is known of other classes." in page.words
+    assert "There are no probabilities: nothing is known about other classes." in page.words
     ranking, listed = run.classifier.ranking_, page.list("The nearest nodes")
     assert [cells for cells, *_ in listed] == [
         [str(rank), node, f"{score:.6f}", neighbours]
