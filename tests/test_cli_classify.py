@@ -211,11 +211,13 @@ def test_decision_and_leak_are_chosen_where_asked_for(here):
     (here.folder / "edges.csv").write_text(TWO_CLIQUES + "e,v\ne,f\n")
     asked = ("classify", "edges.csv", "labels.csv", "-o", "-", "--decision", "auto")
     chosen = here(*asked, "--leak", "auto").stderr.splitlines()
-    assert chosen == ["decision standard, leak 0.01: chosen of 12 by leaving out 10 seeds"]
+    assert chosen == [
+        "decision standard, leak 0.01: chosen from 12 candidates by leaving out 10 seeds"
+    ]
     assert here(*asked, "--quiet").stderr == ""
     wrong = here("classify", "edges.csv", "labels.csv", "-o", "-", "--leak", "much")
     assert wrong.returncode == 2
-    assert "not 'much'" in wrong.stderr
+    assert "got 'much'" in wrong.stderr
 
 
 @pytest.mark.slow
