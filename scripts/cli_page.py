@@ -18,23 +18,24 @@ HEAD = """# Command line
 This page is made from the commands by `python scripts/cli_page.py`; `--help` says the same.
 
 `isotherm` and `python -m isotherm` are the same. Results go to the files that are named, and to
-standard output only where that is asked for (`-o -`). On a terminal, stderr shows what is going on:
-reading, solving with the error that is still likely, writing. Anywhere else it is silent but for
-warnings and errors. `NO_COLOR` is respected. Files are written beside and then renamed: they are
-whole or not there, also after Ctrl-C, SIGTERM and SIGHUP. Control characters in names of files,
-nodes and labels are shown, `\\x1b` for an escape, never sent to a terminal.
+standard output only if you ask for it (`-o -`). On a terminal, stderr shows what is going on:
+reading, solving with the error that is still likely, writing. Anywhere else it is silent except for
+warnings and errors. `NO_COLOR` is respected. Files are written under another name and then renamed:
+they are either complete or not there, even after Ctrl-C, SIGTERM or SIGHUP. Control characters in
+names of files, nodes and labels are shown as text, such as `\\x1b` for an escape, and never sent to
+a terminal.
 
 | exit code | |
 | --- | --- |
 | 0 | done |
 | 1 | failed; one line on stderr says why |
-| 2 | wrong usage: an option, or what it names, that is not there |
+| 2 | wrong usage: an unknown option, or one with a wrong value |
 | 3 | done, but the temperatures could not be proven to `--tol` |
-| 129, 130, 143 | ended by SIGHUP, interrupted (Ctrl-C), ended by SIGTERM |
+| 129, 130, 143 | stopped by SIGHUP, by Ctrl-C (SIGINT), by SIGTERM |
 
 | variable | |
 | --- | --- |
-| `OMP_NUM_THREADS` | threads, up to 1024; anything that is no number from 1 on is not looked at |
+| `OMP_NUM_THREADS` | number of threads, up to 1024; anything that is not a number ≥ 1 is ignored |
 | `ISOTHERM_DATA` | folder of [data sets](datasets.md) |
 | `NO_COLOR`, `COLUMNS` | no colours; width of the terminal |
 
@@ -43,9 +44,9 @@ Before a command:
 | | |
 | --- | --- |
 | `--version` | Print the version. |
-| `--debug` | Show where in the program an error came up. |
+| `--debug` | Show where in the program an error occurred. |
 | `--install-completion`, `--show-completion` | Completion for the current shell. |
-| `--help`, `-h` | What there is; also after a command. |
+| `--help`, `-h` | Show help; also after a command. |
 """
 
 

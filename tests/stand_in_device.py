@@ -61,7 +61,7 @@ class StandInDevice:
         if self.fails is not None:
             error, self.fails = self.fails, None
             if isinstance(error, MemoryError):
-                raise NotEnoughMemory(f"the GPU has too little memory free for {doing}")
+                raise NotEnoughMemory(f"the GPU has too little free memory for {doing}")
             raise error
         yield
 

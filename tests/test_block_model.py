@@ -267,8 +267,8 @@ def test_a_million_nodes_and_ten_million_edges_take_less_than_2_gigabytes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([], 1, 0.5), "every block needs a node"),
-        (([3, 0], 1, 0.5), "every block needs a node"),
+        (([], 1, 0.5), "every block needs at least one node"),
+        (([3, 0], 1, 0.5), "every block needs at least one node"),
         (([2.5, 3], 1, 0.5), "whole numbers"),
         (([2], -1, 0.5), "p must be a number"),
         (([2], 1, np.nan), "q must be a number"),
@@ -296,7 +296,7 @@ def test_bad_seeds_get_a_clear_error(seeds, message):
 
 def test_a_block_that_no_heat_reaches_is_an_error():
     with pytest.raises(
-        LabelError, match=r"no weight joins the free nodes of block\(s\) \[1\] to a seed"
+        LabelError, match=r"the free nodes of block\(s\) \[1\] are not joined to any seed"
     ):
         BlockModel([5, 5], 0.5, 0.0).temperatures([1, 0])
 
@@ -308,7 +308,7 @@ def test_a_label_without_seeds_is_given_to_nobody():
 
 
 def test_a_seed_number_is_no_generator():
-    with pytest.raises(ParameterError, match=r"rng must be np.random.default_rng\(seed\), not 0"):
+    with pytest.raises(ParameterError, match=r"rng must be np.random.default_rng\(seed\), got 0"):
         BlockModel([5, 5], 0.5, 0.1).sample(0)
 
 

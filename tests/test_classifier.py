@@ -254,7 +254,7 @@ def test_a_new_node_without_heat_abstains():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (np.ones((1, 5)), r"X has 5 features, .* expecting 8 .*fitted nodes"),
+        (np.ones((1, 5)), r"X has 5 features, .* expecting 8 .*each fitted node"),
         (TRIANGLES, r"rows of a matrix of weights.*shape \(\)"),
         (np.full((1, 8), 1e308), "add up to infinity"),
         (-np.ones((1, 8)), "Negative"),

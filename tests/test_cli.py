@@ -22,7 +22,9 @@ def run(*arguments, columns=100, cwd=None):
 def test_demo_scores_sections_and_shows_packages(tmp_path):
     result = run("demo", cwd=tmp_path)
     assert result.returncode == 0
-    assert re.fullmatch(r"warning: few labels: 5 classes have one seed each .*\n", result.stderr)
+    assert re.fullmatch(
+        r"warning: few labels: 5 classes have only one seed each .*\n", result.stderr
+    )
     assert "\x1b" not in result.stdout  # piped, it has no colours
     assert run("demo", "-q", "--model", "paper", cwd=tmp_path).stderr == ""
     sections, packages, last = result.stdout.split("\n\n")
@@ -107,7 +109,7 @@ def test_what_nobody_foresaw_is_one_line_unless_debugging(monkeypatch, capsys):
         raise ZeroDivisionError("oh")
 
     assert application.run_command(fail) == 1
-    assert "something unforeseen, ZeroDivisionError: oh" in capsys.readouterr().err
+    assert "unexpected error, ZeroDivisionError: oh" in capsys.readouterr().err
     monkeypatch.setattr(application.settings, "debug", True)
     with pytest.raises(ZeroDivisionError):
         application.run_command(fail)
@@ -163,7 +165,7 @@ def test_evaluate_compares_models_at_each_share_of_seeds(files, evaluate):
     for name in (single, page):
         taken = evaluate("--csv" if name == single else "--report", str(name))
         assert taken.returncode == 1
-        assert "exists already" in taken.stderr
+        assert "already exists" in taken.stderr
 
 
 @pytest.mark.slow
@@ -230,7 +232,7 @@ def test_datasets_are_listed_and_described(tmp_path):
     listed = run("datasets", "list", "--data", str(tmp_path))
     assert (listed.returncode, listed.stderr) == (0, "")
     assert re.search(r"karate\s+bundled", listed.stdout)
-    assert re.search(r"cora\s+to fetch", listed.stdout)
+    assert re.search(r"cora\s+to download", listed.stdout)
     here = run("datasets", "info", "karate")
     assert "34 nodes, 78 edges, 2 classes" in here.stdout
     there = run("datasets", "info", "cora", "--data", str(tmp_path))
@@ -245,7 +247,7 @@ def test_datasets_are_listed_and_described(tmp_path):
 def test_lists_fit_the_terminal(tmp_path, columns):
     lines = run("datasets", "list", "--data", str(tmp_path), columns=columns).stdout.splitlines()
     assert max(map(len, lines)) <= columns
-    assert len([line for line in lines if " to fetch" in line]) == 8
+    assert len([line for line in lines if " to download" in line]) == 8
 
 
 def test_a_bundled_data_set_need_not_be_fetched():

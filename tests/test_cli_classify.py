@@ -19,7 +19,9 @@ from conftest import CliRun
 TWO_CLIQUES = "source,target\n" + "".join(
     f"{a},{b}\n" for part in ("abcde", "vwxyz") for a in part for b in part if a < b
 )
-FEW_SEEDS = "model paper, since too few seeds share their class with another to learn from\n"
+FEW_SEEDS = (
+    "paper's model, because too few seeds share their class with another seed to learn from\n"
+)
 
 
 @pytest.fixture
@@ -77,7 +79,7 @@ def test_verbose_says_what_was_done(here):
     assert re.search(
         r"read edges.csv \(CSV, columns source, target\): 10 nodes, 21 edges\n"
         r"read labels.csv \(CSV, columns node, label\): 4 seeds of 2 classes\n"
-        r"model paper, since too few seeds share their class with another to learn from\n"
+        r"paper's model, because too few seeds share their class with another seed to learn from\n"
         r"direct on \w+, 1 step: every temperature within .*\n"
         r"labelled 6 nodes, 100.0% of all labels numerically exact\n"
         r"wrote out.csv\n"
@@ -89,10 +91,10 @@ def test_verbose_says_what_was_done(here):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--model", "stacked", "--decision", "plain"], "--decision is of --model paper"),
-        (["--model", "stacked", "--leak", "0.1"], "--leak is of --model paper"),
-        (["--model", "paper", "--balance", "0.5"], "--balance is of --model stacked"),
-        (["--stop", "labels", "--balance", "0.5"], "--balance is of --model stacked"),
+        (["--model", "stacked", "--decision", "plain"], "--decision is for --model paper only"),
+        (["--model", "stacked", "--leak", "0.1"], "--leak is for --model paper only"),
+        (["--model", "paper", "--balance", "0.5"], "--balance is for --model stacked only"),
+        (["--stop", "labels", "--balance", "0.5"], "--balance is for --model stacked only"),
         (["--model", "best"], "'best' is not one of"),
         (["--balance", "2"], "'--balance'"),
     ],
@@ -115,7 +117,9 @@ def test_labels_are_stacked_by_default_and_the_most_probable_ones(here):
     known = "".join(f"n{i},{'xy'[block[i]]}\n" for i in range(0, 300, 6))
     (here.folder / "labels.csv").write_text("node,label\n" + known)
     result = here("classify", "edges.csv", "labels.csv", "-o", "-", "-v")
-    assert re.search(r"model stacked, by leaving out 50 seeds: accuracy 0\.\d+, ", result.stderr)
+    assert re.search(
+        r"stacked model, scored by leaving out 50 seeds: accuracy 0\.\d+, ", result.stderr
+    )
     rows = rows_of(result.stdout)
     assert all(row["most_probable"] == "" for row in rows.values())
     found = [row["label"] == "xy"[block[int(node[1:])]] for node, row in rows.items()]
@@ -151,18 +155,22 @@ def test_all_options_reach_the_model(here):
     [
         (["edges.csv", "labels.csv"], 2, "-o"),
         (["edges.csv", "labels.csv", "-o", "out.xls"], 2, "must be one of .csv"),
-        (["edges.csv", "labels.csv", "-o", "edges.csv"], 1, "edges.csv exists already"),
-        (["edges.csv", "labels.csv", "-o", "o.csv", "--report", "edges.csv"], 1, "exists already"),
-        (["edgs.csv", "labels.csv", "-o", "o.csv"], 1, "is it edges.csv?"),
+        (["edges.csv", "labels.csv", "-o", "edges.csv"], 1, "edges.csv already exists"),
+        (["edges.csv", "labels.csv", "-o", "o.csv", "--report", "edges.csv"], 1, "already exists"),
+        (["edgs.csv", "labels.csv", "-o", "o.csv"], 1, "did you mean edges.csv?"),
         (["edges.csv", "labels.csv", "-o", "o.csv", "--source", "src"], 2, "no column 'src'"),
         (["edges.csv", "labels.csv", "-o", "o.csv", "--label", "x"], 2, "no column 'x'"),
         (["edges.csv", "labels.csv", "-o", "o.csv", "--tol", "0"], 2, "tol"),
         (["edges.csv", "labels.csv", "-o", "o.csv", "--leak", "-1"], 2, "leak"),
         (["edges.csv", "labels.csv", "-o", "o.csv", "--decision", "best"], 2, "decision"),
         (["edges.csv", "none.csv", "-o", "o.csv"], 1, "no label"),
-        (["edges.csv", "labels.csv", "-o", "o.csv", "--report", "o.csv"], 2, "two different files"),
-        (["edges.csv", "labels.csv", "-o", "-", "--report", "-"], 2, "needs a file"),
-        (["edges.csv", "labels.csv", "-o", "edges.csv", "--force"], 2, "must not be written over"),
+        (
+            ["edges.csv", "labels.csv", "-o", "o.csv", "--report", "o.csv"],
+            2,
+            "was named for two outputs",
+        ),
+        (["edges.csv", "labels.csv", "-o", "-", "--report", "-"], 2, "name a file for the rest"),
+        (["edges.csv", "labels.csv", "-o", "edges.csv", "--force"], 2, "is an input"),
         (["edges.csv", "labels.csv", "-o", "-", "--source", "1", "--target", "1"], 2, "twice"),
         (["edges.csv", "strange.csv", "-o", "o.csv", "--strict"], 1, "'q'"),
         (["ragged.csv", "labels.csv", "-o", "o.csv"], 1, "ragged.csv, line 3: 1 column"),
@@ -195,7 +203,7 @@ def test_decision_and_leak_are_chosen_where_asked_for(here):
     result = here("classify", "edges.csv", "labels.csv", "-o", "-", "-v", "--decision", "auto",
                   "--leak", "auto")  # fmt: skip
     assert result.returncode == 0
-    assert "decision centered, leak 0: too few seeds to choose by" in result.stderr
+    assert "decision centered, leak 0: too few seeds to choose another" in result.stderr
     all_but_two = "".join(f"{node},low\n" for node in "abcd") + "".join(
         f"{node},high\n" for node in "wxyz"
     )
@@ -203,11 +211,13 @@ def test_decision_and_leak_are_chosen_where_asked_for(here):
     (here.folder / "edges.csv").write_text(TWO_CLIQUES + "e,v\ne,f\n")
     asked = ("classify", "edges.csv", "labels.csv", "-o", "-", "--decision", "auto")
     chosen = here(*asked, "--leak", "auto").stderr.splitlines()
-    assert chosen == ["decision standard, leak 0.01: chosen of 12 by leaving out 10 seeds"]
+    assert chosen == [
+        "decision standard, leak 0.01: chosen from 12 candidates by leaving out 10 seeds"
+    ]
     assert here(*asked, "--quiet").stderr == ""
     wrong = here("classify", "edges.csv", "labels.csv", "-o", "-", "--leak", "much")
     assert wrong.returncode == 2
-    assert "not 'much'" in wrong.stderr
+    assert "got 'much'" in wrong.stderr
 
 
 @pytest.mark.slow
@@ -228,7 +238,7 @@ def test_a_node_is_explained(here):
     others = here("explain", "edges.csv", "labels.csv", "a", "--without-own")
     assert re.search(r"from 3 seeds.*\n  0\.\d{3}  b \(low\)", others.stdout)
     chosen = here("explain", "edges.csv", "labels.csv", "e", "--decision", "auto", "--leak", "0.5")
-    assert "decision centered, leak 0.5: too few seeds to choose by" in chosen.stderr
+    assert "decision centered, leak 0.5: too few seeds to choose another" in chosen.stderr
     assert re.search(r"0\.\d{3} of the heat is lost to the leak", chosen.stdout)
 
 
@@ -264,19 +274,19 @@ def test_what_to_label_next_is_suggested(here):
     assert lines[0].split() == ["node", "label", "now", "why", "doubt", "reach"]
     assert [line.split()[2] for line in lines[1:4]] == ["useful", "check", "useful"]
     assert len(lines[1:]) == 3 + 4
-    assert lines[-3].startswith("accuracy expected of free nodes: ")
-    assert lines[-2].startswith("go on: 4 seeds that can be left out are too few to tell")
+    assert lines[-3].startswith("expected accuracy on free nodes: ")
+    assert lines[-2].startswith("continue: only 4 seeds can be left out, too few to tell")
     assert lines[-1] == "wrote next.csv"
     rows = rows_of((here.folder / "next.csv").read_text())
     assert list(rows) == [line.split()[0] for line in lines[1:4]]
     assert set(rows) <= set("cdevwx")
     again = here("suggest", "edges.csv", "labels.csv", "--csv", "next.csv")
     assert again.returncode == 1
-    assert "next.csv exists already" in again.stderr
+    assert "next.csv already exists" in again.stderr
     labels = "".join(f"{n},{'low' if n < 'm' else 'high'}\n" for n in "abcdevwxyz")
     (here.folder / "labels.csv").write_text("node,label\n" + labels)
     assert here("suggest", "edges.csv", "labels.csv").stdout == "every node has a label\n"
-    for out, said in (("-", "needs a file"), ("x.gexf", "must be one of .csv")):
+    for out, said in (("-", "name a file for the rest"), ("x.gexf", "must be one of .csv")):
         wrong = here("suggest", "edges.csv", "labels.csv", "-o", out)
         assert wrong.returncode == 2
         assert said in " ".join(wrong.stderr.split())
@@ -289,7 +299,7 @@ def test_suspects_are_listed(here):
     result = here("suspects", "edges.csv", "labels.csv")
     assert (result.returncode, result.stderr) == (0, FEW_SEEDS)
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("left out one at a time, 8 seeds: accuracy 0.")
+    assert lines[0].startswith("8 seeds left out, one at a time: accuracy 0.")
     assert lines[3].split() == [
         "node",
         "label",
@@ -304,7 +314,7 @@ def test_suspects_are_listed(here):
     assert "no label looks wrong" in here("suspects", "edges.csv", "labels.csv").stdout
     (here.folder / "labels.csv").write_text("who;class\na;low\nb;low\nz;high\n")
     odd = here("suspects", "edges.csv", "labels.csv", "--node", "who", "--label-delimiter", ";")
-    assert "1 of them could not be found again" in odd.stdout
+    assert "1 of them could not get their label back" in odd.stdout
 
 
 def test_force_replaces_and_skip_counts(here):
@@ -343,7 +353,7 @@ def test_too_many_classes_for_the_memory_are_refused(here, monkeypatch):
     monkeypatch.chdir(here.folder)
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "free_memory", lambda: 300)
-    message = r"2 classes on 10 nodes .* Is 'label' of labels\.csv the label"
+    message = r"2 classes on 10 nodes .* If column 'label' of labels\.csv does not hold"
     with pytest.raises(NotEnoughMemory, match=message):
         do(Job("edges.csv", "labels.csv"))
 

@@ -33,16 +33,16 @@ def files(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Name a file of EDGES"),
-        (["edges.csv", "--demo", "karate"], "Name a file of EDGES"),
-        (["edges.csv", "--no-page"], "--no-page is for --oracle"),
-        (["edges.csv", "--oracle", "demo"], "goes with --demo"),
-        (["edges.csv", "--host", "::"], "lets other machines in"),
+        ([], "Name either a file of EDGES"),
+        (["edges.csv", "--demo", "karate"], "Name either a file of EDGES"),
+        (["edges.csv", "--no-page"], "--no-page needs --oracle"),
+        (["edges.csv", "--oracle", "demo"], "--oracle demo needs --demo"),
+        (["edges.csv", "--host", "::"], "lets other machines connect"),
         (["edges.csv", "--token", "short"], "at least 16"),
         (["edges.csv", "--link", "javascript:{id}"], "must begin with https"),
         (["edges.csv", "--link", "https://example.org"], "needs {id}"),
-        (["edges.csv", "--journal", "edges.csv"], "must not be written"),
-        (["-"], "needs files"),
+        (["edges.csv", "--journal", "edges.csv"], "this file is an input"),
+        (["-"], "cannot read standard input"),
     ],
 )
 def test_what_makes_no_sense_is_said(files, arguments, message, monkeypatch, capsys):
@@ -58,14 +58,16 @@ def test_the_oracle_plays_without_a_page_and_the_journal_is_told_again(files):
     command = ["label", "edges.csv", "labels.csv"]
     result = cli(*command, "--oracle", "truth.csv", "--no-page", "--answers", "2")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("4 labels, 100.0 % right; at random it would have taken")
+    assert result.stdout.startswith(
+        "4 labels, 100.0 % right; labels drawn at random would have taken"
+    )
     lines = (files / "labels.csv.journal").read_text().splitlines()
     given = [entry for entry in map(json.loads, lines[1:]) if entry["act"] == "label"]
     assert [entry["who"] for entry in given] == ["oracle", "oracle"]
     again = cli(*command, "--replay", "--save", "again.csv")
     assert again.returncode == 0
     assert again.stdout.count(" oracle ") == 2
-    assert "it was right about 2" in again.stdout
+    assert "of them, 2 correctly" in again.stdout
     labels = dict(line.split(",") for line in (files / "again.csv").read_text().split()[1:])
     assert labels == {"a": "left", "f": "right"} | {one["node"]: one["label"] for one in given}
     (files / "edges.csv").write_text(EDGES + "f,g\n")

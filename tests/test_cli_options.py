@@ -287,7 +287,7 @@ def test_suspects_go_to_a_file_too(tmp_path):
     assert rows[0].startswith("d,2,'=1,0.")
     again = here("suspects", "e.csv", "l.csv", "--csv", "s.csv")
     assert again.returncode == 1
-    assert "s.csv exists already" in again.stderr
+    assert "s.csv already exists" in again.stderr
     assert here("suspects", "e.csv", "l.csv", "--csv", "e.csv", "--force").returncode == 2
     assert here("suspects", "e.csv", "l.csv", "-o", "s.xlsx", "-q").returncode == 0
     rows = list(load_workbook(tmp_path / "s.xlsx").active.iter_rows(values_only=True))

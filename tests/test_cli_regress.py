@@ -91,7 +91,7 @@ def test_verbose_says_what_was_done(here):
         (["regress", "edges.csv", "labels.csv", "-o", "-"], 1, "two labels"),
         (["regress", "edges.csv", "cells.csv", "-o", "-"], 1, "node 'a' must be a number, got"),
         (["regress", "edges.csv", "values.csv", "-o", "-", "--leak", "auto"], 2, "number"),
-        (["regress", "edges.csv", "values.csv", "-o", "edges.csv"], 1, "exists already"),
+        (["regress", "edges.csv", "values.csv", "-o", "edges.csv"], 1, "already exists"),
         (["classify", "edges.csv", "labels.csv", "-o", "-"], 1, "two labels"),
         (
             ["classify", "edges.csv", "labels.csv", "-o", "-", "--label-separator", ";"],

@@ -140,4 +140,4 @@ def test_a_program_that_cannot_even_be_loaded_says_so(tmp_path):
     )
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
-    assert "fault of isotherm" not in result.stderr
+    assert "bug in isotherm" not in result.stderr

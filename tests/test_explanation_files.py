@@ -92,7 +92,8 @@ def test_nodes_that_nothing_explains_are_told_of_where_that_is_asked_for():
     model = DirichletClassifier().fit(Graph.from_edges("abx", "bcy"), {"a": 1, "c": 2})
     skipped = []
     assert [why.node for why in model.explain_each("xb", skipped=skipped)] == ["b"]
-    assert skipped == ["no heat reaches node 'x': nothing explains it"]
+    why = "no heat reaches node 'x', so nothing explains it; label a node that is connected to it"
+    assert skipped == [why]
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ def test_files_that_cannot_be_made_are_refused(monkeypatch):
         check_explanation_file("why.svg", 21)
     monkeypatch.setattr(explanation_files, "find_spec", lambda _: None)
     check_explanation_file("why.SVG", 20)
-    with pytest.raises(MissingLibrary, match=r"\.pdf takes matplotlib: pip install 'isotherm\["):
+    with pytest.raises(MissingLibrary, match=r"\.pdf needs matplotlib: pip install 'isotherm\["):
         check_explanation_file("why.pdf", 1)
 
 
@@ -205,4 +206,4 @@ def test_the_command_takes_names_and_a_file_of_them(tmp_path):
         assert refused.returncode in (1, 2)
         assert said in " ".join(refused.stderr.split())
     nobody = here("explain", "edges.csv", "labels.csv")
-    assert "name the nodes to explain" in nobody.stderr
+    assert "no node to explain" in nobody.stderr

@@ -329,8 +329,8 @@ def test_a_file_that_is_there_is_replaced_only_by_force(here):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["c", "--draw", "edges.csv", "--force"], 2, "must not be written over"),
-        (["c", "--draw", "-"], 2, "needs a file"),
+        (["c", "--draw", "edges.csv", "--force"], 2, "is an input"),
+        (["c", "--draw", "-"], 2, "name a file for the rest"),
         (["c", "--draw", "labels.csv/why.html"], 1, "cannot be written"),
         (["nobody", "--draw", "why.html"], 1, "'nobody'"),
     ],

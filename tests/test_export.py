@@ -110,5 +110,7 @@ def test_a_node_without_a_label_has_no_attribute_for_it():
 )
 def test_a_library_that_is_missing_is_named(library, method, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingLibrary, match=f"{method} needs {library}: pip install"):
+    with pytest.raises(
+        MissingLibrary, match=f"{method} needs {library}, which is not installed: pip install"
+    ):
         getattr(FITTED["one label"], method)()

@@ -51,7 +51,7 @@ def test_a_link_that_comes_while_writing_is_not_replaced_either(tmp_path):
 def test_a_pipe_is_written_into_only_where_that_is_asked_for(tmp_path, fitted):
     pipe = tmp_path / "out.csv"
     os.mkfifo(pipe)
-    with pytest.raises(FileError, match=r"is a pipe; it is written into only with --force"):
+    with pytest.raises(FileError, match=r"is a pipe; it is written to only with --force"):
         write_predictions(fitted, pipe)
     with pytest.raises(FileError, match="is a pipe, which is never replaced"):
         write_text(pipe, "from a command that has no such option")

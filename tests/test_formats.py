@@ -208,5 +208,5 @@ def test_a_symmetric_matrix_that_is_not_square_is_refused(tmp_path):
     # SciPy's reader writes beyond its memory here; see docs/dependencies.md.
     path = tmp_path / "m.mtx"
     path.write_text("%%MatrixMarket matrix array real symmetric\n1 1000\n" + 1000 * "1\n")
-    with pytest.raises(isotherm.GraphError, match="is square, this one is 1 × 1000"):
+    with pytest.raises(isotherm.GraphError, match="must be square, got 1 × 1000"):
         read_graph(path)

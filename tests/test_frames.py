@@ -37,12 +37,14 @@ def test_columns_are_found_by_name_among_others(frame):
 
 @pytest.mark.parametrize("frame", FRAMES)
 def test_columns_are_not_guessed_among_several(frame):
-    with pytest.raises(GraphError, match="'date', 'sender', 'receiver': name them source"):
+    with pytest.raises(GraphError, match=r"'date', 'sender', 'receiver'\. Name them source"):
         Graph.from_edges(frame({"date": [1] * 4} | EDGES))
 
 
 def test_one_column_is_no_edge_list():
-    with pytest.raises(GraphError, match="or give target, too"):
+    with pytest.raises(
+        GraphError, match=r"target is missing; source is not a DataFrame: \[1, 2, 3\]"
+    ):
         Graph.from_edges([1, 2, 3])
 
 
@@ -70,12 +72,12 @@ def test_a_frame_of_one_column_names_nodes_by_its_index():
 
 @pytest.mark.parametrize("frame", FRAMES)
 def test_a_frame_that_says_two_things_of_a_node_is_in_conflict(frame):
-    with pytest.raises(LabelError, match="in conflict"):
+    with pytest.raises(LabelError, match="conflicting seeds"):
         DirichletClassifier().fit(PATH, frame({"node": ["a", "a"], "label": ["x", "y"]}))
 
 
 def test_columns_of_labels_are_not_guessed_among_several():
-    with pytest.raises(LabelError, match=r"'a', 'b', 'c': name them node and label"):
+    with pytest.raises(LabelError, match=r"'a', 'b', 'c'. Name them node and label"):
         DirichletClassifier().fit(PATH, pd.DataFrame({"a": ["a"], "b": ["x"], "c": ["y"]}))
 
 

@@ -237,13 +237,13 @@ def test_networkx_weight_can_be_another_attribute_or_none():
 
 def test_directed_networkx_graphs_lose_their_direction():
     unweighted = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
-    with pytest.warns(IsothermWarning, match="edges lose their direction"):
+    with pytest.warns(IsothermWarning, match="direction of edges is ignored"):
         graph = Graph.from_networkx(unweighted)
     assert dense(graph).tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     weighted = nx.DiGraph([(0, 1, {"weight": 2}), (1, 0, {"weight": 3})])
-    with pytest.warns(IsothermWarning, match="edges lose their direction"):
+    with pytest.warns(IsothermWarning, match="direction of edges is ignored"):
         assert dense(Graph.from_networkx(weighted))[0, 1] == 5
-    with pytest.warns(IsothermWarning, match="edges lose their direction"):
+    with pytest.warns(IsothermWarning, match="direction of edges is ignored"):
         Graph.from_igraph(igraph.Graph([(0, 1)], directed=True))
 
 
@@ -361,7 +361,7 @@ def test_a_bad_matrix_gets_a_clear_error(matrix, message):
     [
         (([0, 1], [1]), "source has 2 entries but target has 1"),
         (([0], [1], [1.0, 2.0]), "1 edges but 2 weights"),
-        (([0, 1], [1, 2], [1.0, -1.0]), r"Negative.* 1 of 2 .*first is -1.0 \(number 1\)"),
+        (([0, 1], [1, 2], [1.0, -1.0]), r"Negative.* 1 of 2 .*first of these is -1.0 \(number 1\)"),
         (([0], [1], [10**400]), "real numbers"),
         (([0], [1], [np.nan]), "NaN"),
         (([0], [1], [None]), "NaN"),
@@ -402,7 +402,7 @@ def test_bad_nodes_get_a_clear_error(nodes, message):
 
 
 def test_a_matrix_with_the_wrong_number_of_names_is_refused():
-    with pytest.raises(GraphError, match="2 nodes for a matrix of 3 rows"):
+    with pytest.raises(GraphError, match="2 nodes for 3 rows: give one per row"):
         Graph.from_matrix(np.ones((3, 3)), nodes=["a", "b"])
 
 

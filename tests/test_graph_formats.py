@@ -136,36 +136,39 @@ def said(text):
     [
         ("<graphml>\n<graph>\n", "line 3: not well-formed XML"),
         (DTD + xml("<node id='a'>&x;</node>"), "the entity 'x' is not declared"),
-        ("<!DOCTYPE g [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]><graphml/>", "declarations of its"),
+        ("<!DOCTYPE g [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]><graphml/>", "its own declarations"),
         ("<html/>", "not GraphML: the outermost element is <html>"),
         (xml(""), "f: the graph has no nodes"),
         (f"<graphml><graph>{NODES}</graph>\n<graph/></graphml>", "line 2: a second graph"),
         (xml("<node id='a'><graph/></node>"), "nested graphs are not read"),
         (xml("<hyperedge/>"), "hyperedges"),
         (xml("<node id='a'><port name='p'/></node>"), "ports"),
-        (xml("<node id='a'><edge/></node>"), "<edge> inside <node>"),
+        (xml("<node id='a'><edge/></node>"), "<edge> must not be inside <node>"),
         (xml("\n<node/>"), "line 2: a node without an id"),
         (xml(NODES + "\n<node id='a'/>"), "line 2: a second node with the id 'a'"),
         (xml(NODES + "\n<edge target='a'\n/>"), "line 2: an edge without a source"),
-        (xml("\n<edge source='a' target='z'/>" + NODES), "line 2: an edge of the node 'z'"),
+        (xml("\n<edge source='a' target='z'/>" + NODES), "line 2: an edge names the node 'z'"),
         (xml("<node id='a'><data key='k'/></node>"), "no <key> declares the <data> of 'k'"),
         (xml("", "<key id='weight'><default>-1</default></key>"), "the default weight is '-1'"),
         (f"<?xml version='1.0' encoding='{'x' * 9999}'?><graphml/>", "the encoding cannot be read"),
         ("<?xml version='1.0' encoding='euc_jp'?><graphml/>", "the encoding cannot be read"),
         (xml(f"<desc>{'<x>' * 1001}"), "nested more than 1000 deep"),
-        ("source target\na b\n", "f: not GML: no list called graph"),
-        ("source,target\na,b\n\n1,2", "line 4: not GML: a key and its value are wanted"),
-        ("graph 5", "graph is a list in brackets, not '5'"),
+        ("source target\na b\n", "f: not GML: it has no list called graph"),
+        ("source,target\na,b\n\n1,2", "line 4: not GML: expected a key and its value"),
+        ("graph 5", "graph must be a list in brackets, got '5'"),
         ("graph [ node [ id 1 ]\n", "line 2: the file ends inside a list"),
         ("graph [ node [ id 1 ] ]\n]", "line 2: a ] without a ["),
         (f"graph [ {GML_NODES} ]\ngraph [ ]", "line 2: a second graph"),
         ("graph [ node [ id 1 graph [ ] ] ]", "nested graphs are not read"),
-        ("graph [ node [ id 1 id 2 ] ]", "node with two values of id"),
-        ("graph [ node [ id [ x 1 ] ] ]", "the id of the node is a list"),
+        ("graph [ node [ id 1 id 2 ] ]", "the node has two values for id"),
+        ("graph [ node [ id [ x 1 ] ] ]", "the id of the node must not be a list"),
         ("graph [\nnode [\nlabel 1 ] ]", "line 2: a node without an id"),
-        ("graph [ node [ id ] ]", "not GML: a key and its value are wanted, not 'id ] ]"),
-        (f"graph [\nedge [\nsource 1 target 3 ] {GML_NODES} ]", "line 2: an edge of the node '3'"),
-        (b"graph [ node [ id 1 ]\n label '\xff' ]", "line 2: not text in UTF-8"),
+        ("graph [ node [ id ] ]", "not GML: expected a key and its value, got 'id ] ]"),
+        (
+            f"graph [\nedge [\nsource 1 target 3 ] {GML_NODES} ]",
+            "line 2: an edge names the node '3'",
+        ),
+        (b"graph [ node [ id 1 ]\n label '\xff' ]", "line 2: not UTF-8 text"),
         (b"g\0r\0a\0p\0h\0", "line 1: not text: it has a zero byte"),
     ],
 )
@@ -181,16 +184,16 @@ def test_a_weight_that_is_none_is_refused_by_edge_and_line(weight):
     assert "two weights" in said(text.replace(data, data * 2))
     text = f"graph [ {GML_NODES}\nedge [ source 1 target 2 {pair} ] ]"
     assert f"line 2: the edge from '1' to '2' has the weight '{weight}'" in said(text)
-    assert "two values of weight" in said(text.replace(pair, pair * 2))
+    assert "two values for weight" in said(text.replace(pair, pair * 2))
 
 
 def test_attributes_that_would_fill_the_square_of_the_file_are_refused(monkeypatch):
     monkeypatch.setattr(contents, "ALWAYS_ALLOWED", 1000)
     own = " ".join(f"node [ id {i} a{i} 1 ]" for i in range(1000))
-    assert "different attributes of nodes" in said(f"graph [ {own} ]")
+    assert "different attributes, and most nodes" in said(f"graph [ {own} ]")
     nodes = "".join(f"<node id='{i}'/>" for i in range(1000))
     keys = "".join(f"<key id='a{i}'><default>1</default></key>" for i in range(1000))
-    assert "different attributes of nodes" in said(xml(nodes, keys))
+    assert "different attributes, and most nodes" in said(xml(nodes, keys))
 
 
 @pytest.mark.parametrize("start", ['graph [ a "', "graph [ a # ", "<graphml a='", "<!--"])

@@ -121,7 +121,7 @@ def test_a_workbook_keeps_texts_as_texts(tmp_path):
     nodes = [*HOSTILE, "x" * 40_000]
     graph = Graph.from_edges(HOSTILE, nodes[1:], nodes=nodes)
     model = DirichletClassifier().fit(graph, {"=1+1": "@SUM(A1)", "007": "2.50"})
-    with pytest.warns(IsothermWarning, match=r"a workbook cannot hold.*1 text has more than the"):
+    with pytest.warns(IsothermWarning, match=r"a workbook cannot hold.*1 cell has more than the"):
         write_predictions(model, tmp_path / "h.xlsx")
     sheet = load_workbook(tmp_path / "h.xlsx").active
     nodes = sheet["A"][1:]
@@ -198,7 +198,7 @@ def test_more_rows_than_a_sheet_has_are_refused_before_the_solve(tmp_path, monke
     (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\nc,d\nd,e\n")
     (tmp_path / "l.csv").write_text("node,label\na,x\ne,y\n")
     files = [str(tmp_path / name) for name in ("e.csv", "l.csv", "p.xlsx")]
-    refused = r"p\.xlsx: a sheet of Excel holds 4 rows below its headings, and there are "
+    refused = r"p\.xlsx: an Excel sheet holds 4 rows below its headings, and there are "
     with pytest.raises(FileError, match=refused + "5"):
         do(Job(*files))
     with pytest.raises(FileError, match=refused + "5"):
@@ -210,7 +210,7 @@ def test_more_rows_than_a_sheet_has_are_refused_before_the_solve(tmp_path, monke
 
 def test_more_columns_than_a_sheet_has_are_refused(blocks, tmp_path, monkeypatch):
     monkeypatch.setattr("isotherm.writers.workbook.COLUMNS", 10)
-    with pytest.raises(FileError, match=r"t\.xlsx: a sheet of Excel holds 10 columns.* are 11"):
+    with pytest.raises(FileError, match=r"t\.xlsx: an Excel sheet holds 10 columns.* are 11"):
         write_predictions(blocks, tmp_path / "t.xlsx", temperatures=True)
     write_predictions(blocks, tmp_path / "t.xlsx")
 

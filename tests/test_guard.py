@@ -36,9 +36,9 @@ def test_enough_good_labels_raise_no_doubt(blocks):
 def test_a_class_with_one_seed_is_named(blocks):
     graph, _ = blocks
     said = doubts_of(graph, {0: "a", 1: "a", 100: "b"})
-    assert said.startswith("few labels: class 'b' has one seed")
-    assert "2 classes have one seed each ('a', 'b')" in doubts_of(graph, {0: "a", 100: "b"})
-    assert "5 classes have one seed each (0, 1, 2, …)" in doubts_of(
+    assert said.startswith("few labels: class 'b' has only one seed")
+    assert "2 classes have only one seed each ('a', 'b')" in doubts_of(graph, {0: "a", 100: "b"})
+    assert "5 classes have only one seed each (0, 1, 2, …)" in doubts_of(
         graph, {10 * k: k for k in range(5)}
     )
 

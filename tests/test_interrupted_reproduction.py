@@ -80,7 +80,7 @@ def test_stopped_at_any_time_it_leaves_no_process_and_no_torn_file(tmp_path, num
 def test_a_process_that_is_killed_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(protocol, "_run_batch", _die)
     cells = cells_of("block_figures", [{"x": 1}], repeats=40, seed=0)
-    with pytest.raises(IsothermError, match=r"ended from outside.*--jobs"):
+    with pytest.raises(IsothermError, match=r"worker process was killed.*--jobs"):
         run_cells(cells, Store(tmp_path / "cells.jsonl"), jobs=2)
 
 

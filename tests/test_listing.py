@@ -85,7 +85,7 @@ def test_with_one_class_the_list_is_the_ranking():
 
 
 def test_a_class_that_no_seed_has_is_refused(model):
-    with pytest.raises(ParameterError, match="no seed has the class 'fraud' to list: there are"):
+    with pytest.raises(ParameterError, match="no seed has the class 'fraud'; choose one of"):
         list_nodes(model, "fraud")
 
 
@@ -110,10 +110,10 @@ def test_a_list_can_be_a_page(here):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--list", "fraudd", "-o", "l.csv"], "no label is 'fraudd', to list it: there are fraud"),
+        (["--list", "fraudd", "-o", "l.csv"], "no label is 'fraudd'; choose one of: fraud"),
         (["--list", "fraud", "--report", "r.html"], "--list needs a file to write the list to"),
-        (["-o", "all.html"], "the ending tells the format"),
-        (["--list", "fraud", "-o", "l.html", "--spreadsheet-safe"], "is a page"),
+        (["-o", "all.html"], "the ending chooses the format"),
+        (["--list", "fraud", "-o", "l.html", "--spreadsheet-safe"], "is a web page"),
     ],
 )
 def test_what_cannot_be_listed_is_refused(here, options, message):
@@ -146,8 +146,6 @@ def test_a_class_that_is_not_there_is_refused_before_the_solve(tmp_path, monkeyp
     (tmp_path / "l.csv").write_text("node,label\na,good\nz,fraud\n")
     monkeypatch.setattr("isotherm.pipeline.fit", lambda *_: pytest.fail("it was solved"))
     job = Job(str(tmp_path / "e.csv"), str(tmp_path / "l.csv"), str(tmp_path / out), listed="Fraud")
-    with pytest.raises(
-        ParameterError, match=r"no label is 'Fraud', to list it: there are fraud, g"
-    ):
+    with pytest.raises(ParameterError, match=r"no label is 'Fraud'; choose one of: fraud, g"):
         do(job)
     assert not (tmp_path / out).exists()

@@ -82,7 +82,9 @@ def test_the_command_names_the_column_even_of_a_data_set(tmp_path, monkeypatch):
     path = tmp_path / "set.npz"
     path.write_bytes(packed.to_bytes())
     assert read_graph(path).n_nodes == 3
-    with pytest.raises(NotEnoughMemory, match=r"Is 'labels' of .*set\.npz the label\?"):
+    with pytest.raises(
+        NotEnoughMemory, match=r"If column 'labels' of .*set\.npz does not hold the labels"
+    ):
         do(Job(str(path), str(path)))
 
 

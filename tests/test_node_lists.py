@@ -102,7 +102,7 @@ def test_lists_are_bounded_and_say_how_many_there_are(monkeypatch, blocks):
             named = gist.split(": ")[1].removesuffix(", …").split(", ")
             seeds = blocks.status_ == "seed"
             assert set(named) <= {f"{i} (seed)" if seeds[i] else str(i) for i in like.tolist()}
-    assert "The first of each list name the seeds" in words
+    assert "The first nodes of each list name the seeds" in words
 
 
 def test_the_lists_of_many_classes_stay_within_the_room_of_the_page(monkeypatch):

@@ -107,7 +107,7 @@ def test_a_journal_of_another_graph_or_file_is_refused(tmp_path):
         Journal(path, fingerprint(path_graph("a", "b", "c", "e")))
     other = tmp_path / "other"
     other.write_text("node,label\n")
-    with pytest.raises(JournalError, match="no labelling journal"):
+    with pytest.raises(JournalError, match="is not a labelling journal"):
         Journal(other, fingerprint(GRAPH))
     assert other.read_text() == "node,label\n"
     with pytest.raises(FileError, match="cannot be written"):
@@ -127,7 +127,7 @@ def test_names_of_classes_are_texts_of_some_length(tmp_path, name):
     labelling = open_labelling(tmp_path, GRAPH)
     with pytest.raises(LabelError):
         labelling.new_class(name)
-    with pytest.raises(LabelError, match="no such node"):
+    with pytest.raises(LabelError, match="there is no node 'z'"):
         labelling.label("z", "left")
     assert labelling.journal.entries == []
     labelling.journal.close()

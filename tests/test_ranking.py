@@ -76,7 +76,7 @@ def test_the_ranking_follows_an_update():
 
 def test_several_classes_have_no_ranking():
     model = DirichletClassifier().fit(two_ends(), {"e": 1, "b": 1, "d": 2, "c": 2})
-    with pytest.raises(LabelError, match="a ranking is for one class, and there are 2"):
+    with pytest.raises(LabelError, match="a ranking is for one class, but there are 2"):
         model.ranking_  # noqa: B018
 
 
@@ -112,7 +112,7 @@ def test_files_have_seeds_first_and_unreached_nodes_last(tmp_path, ending):
 
 def test_one_class_has_no_least_probability(tmp_path):
     model = DirichletClassifier().fit(two_ends(), {"e": "fraud"})
-    with pytest.raises(ParameterError, match="with one class there is no probability"):
+    with pytest.raises(ParameterError, match="with one class there are no probabilities"):
         write_predictions(model, tmp_path / "p.csv", min_probability=0.5)
     assert list(tmp_path.iterdir()) == []
 
@@ -121,7 +121,7 @@ def test_the_page_ranks_and_gives_no_probability():
     run = run_of(two_ends(), {"e": "fraud"})
     page = Page(classification_page(run))
     assert "nodes are ranked by how near they are to its seeds" in page.words
-    assert "There are no probabilities: nothing is known of other classes." in page.words
+    assert "There are no probabilities: nothing is known about other classes." in page.words
     ranking, listed = run.classifier.ranking_, page.list("The nearest nodes")
     assert [cells for cells, *_ in listed] == [
         [str(rank), node, f"{score:.6f}", neighbours]
@@ -150,7 +150,8 @@ def test_the_command_says_what_it_did_and_why(tmp_path):
     assert result.returncode == 0
     assert (
         "warning: there is only one class, 'fraud': nodes are ranked by how near they are to its "
-        "seeds, and get no probability, since nothing is known of other classes" in result.stderr
+        "seeds, without a probability, because nothing is known about other classes"
+        in result.stderr
     )
     assert "ranked 3 nodes by temperature with leak 0.01" in result.stderr
     assert [line.split(",")[0] for line in result.stdout.splitlines()] == [
@@ -161,4 +162,6 @@ def test_the_command_says_what_it_did_and_why(tmp_path):
     assert odd.returncode == 2
     assert "leave --min-probability out" in odd.stderr
     suspects = here("suspects", "e.csv", "l.csv")
-    assert "there is only one class, 'fraud': no label can be told from another" in suspects.stderr
+    assert (
+        "there is only one class, 'fraud': every node that heat reaches gets it" in suspects.stderr
+    )

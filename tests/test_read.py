@@ -140,7 +140,7 @@ def test_the_user_knows_better(tmp_path):
     assert "b,c" in read_graph(path, source=1, target=2, delimiter="space", header=False).names
     for delimiter in ("", "tab", "\\t"):
         read_graph(written(tmp_path, "a\tb\n", "t.txt"), delimiter=delimiter)
-    with pytest.raises(ParameterError, match="a delimiter is one character"):
+    with pytest.raises(ParameterError, match="a delimiter must be one character"):
         read_graph(path, delimiter="ab")
 
 
@@ -157,7 +157,7 @@ def test_the_user_knows_better(tmp_path):
         ("a,b,1\nb,c,nan\n", "line 2: a weight must be a number"),
         ('a,b\n"b,c\nc,d\n', "line 2: cannot be split"),
         ("source,target\n", "no edges"),
-        ("one\ntwo\n", "1 column.* where two are needed"),
+        ("one\ntwo\n", "1 column.*, but two are needed"),
         ("a,b\nb,c" + ",x" * 300 + "\n", "line 2: 302 column.*…'"),
     ],
 )
@@ -212,9 +212,9 @@ def test_carriage_returns_alone_end_lines(tmp_path):
 def test_columns_by_number_may_be_numbers(tmp_path):
     path = written(tmp_path, "x,a,b\ny,b,c\n")
     assert edges_of(read_graph(path, source=2, target=3)) == PATH
-    with pytest.raises(ParameterError, match="column '2' is asked for twice"):
+    with pytest.raises(ParameterError, match="column '2' was chosen twice"):
         read_graph(path, source=2, target=2)
-    with pytest.raises(ParameterError, match="column '2' is asked for twice"):
+    with pytest.raises(ParameterError, match="column '2' was chosen twice"):
         read_graph(path, source=2, target=3, weight=2)
 
 
@@ -348,13 +348,16 @@ def test_matrices_are_read_and_named_as_their_format_counts(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 1\n", "is square"),
-        ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 1 1\n", "is complex"),
-        ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n", "1 entries but says 2"),
+        (
+            "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 1\n",
+            "must be square, got 2 × 3",
+        ),
+        ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 1 1\n", "got complex"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n", "1 entries but claims 2"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "outside"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 1\n", "whole numbers"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2\n", "line 3: 2 column"),
-        ("%%MatrixMarket matrix coordinate real general\n2 x 1\n1 2\n", "line 2: 3 sizes"),
+        ("%%MatrixMarket matrix coordinate real general\n2 x 1\n1 2\n", "line 2: expected 3 sizes"),
         ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "3 values"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 -1\n", "must be ≥ 0"),
         ("%%MatrixMarket matrix coordinate real general\n9 9 99999999\n1 2 1\n", "damaged"),
@@ -362,7 +365,7 @@ def test_matrices_are_read_and_named_as_their_format_counts(tmp_path):
             "%%MatrixMarket matrix coordinate real general\n99999999999 99999999999 1\n1 2 1\n",
             "dam",
         ),
-        ("%%MatrixMarket what is this\n", "no MatrixMarket file"),
+        ("%%MatrixMarket what is this\n", "not a MatrixMarket file"),
     ],
 )
 def test_a_matrix_that_is_no_graph_is_refused(tmp_path, text, said):
@@ -398,7 +401,7 @@ def test_graph_files_are_read_and_labels_taken_from_their_nodes(tmp_path):
     graph = read_graph(path)
     assert (graph.names.tolist(), graph.degrees.tolist()) == (["1", "2"], [2.5, 2.5])
     assert read_labels(path, graph, label="club") == {"1": "red"}
-    with pytest.raises(ParameterError, match="no attribute 'colour'; there are: 'club'"):
+    with pytest.raises(ParameterError, match="no attribute 'colour'; choose one of: 'club'"):
         read_labels(path, graph, label="colour")
     with pytest.raises(LabelError, match="which attribute"):
         read_labels(path, graph)
@@ -419,7 +422,7 @@ def test_names_that_igraph_keeps_apart_are_used(tmp_path, ending):
     graph.vs["name"] = ["ann", "bob", "cyd"]
     graph.vs["class"] = ["x", "y", "x"]
     graph.write(str(tmp_path / f"g.{ending}"))
-    with pytest.warns(IsothermWarning, match="called by their attribute 'name'"):
+    with pytest.warns(IsothermWarning, match="named by their attribute 'name'"):
         found = read_graph(tmp_path / f"g.{ending}")
     assert found.names.tolist() == ["ann", "bob", "cyd"]
     with pytest.warns(IsothermWarning):
@@ -441,12 +444,12 @@ def test_pickles_are_refused_with_advice(tmp_path):
     [
         ("x.csv", b"", "is empty"),
         ("x.csv", b" \n\n", "is empty"),
-        ("x.csv", b"\x00\x01\x02\x03binary", "is not text"),
+        ("x.csv", b"\x00\x01\x02\x03binary", "is neither text nor"),
         ("x.h5", b"\x89HDF\r\n\x1a\n", "HDF5"),
         ("x.parquet", b"PAR1 not really", "damaged"),
         ("x.feather", b"ARROW1 not really", "damaged"),
         ("x.npz", b"PK\x03\x04 not really", "not a .npz"),
-        ("x.json", b'{"a": 1}', "edges in JSON are a list of records"),
+        ("x.json", b'{"a": 1}', "edges in JSON must be a list of records"),
     ],
 )
 def test_what_is_no_graph_is_refused(tmp_path, name, contents, said):
@@ -466,10 +469,10 @@ def test_a_file_cut_off_is_refused(tmp_path, ending):
 
 def test_files_that_are_not_there(tmp_path):
     written(tmp_path, "a,b\n", "edges.csv")
-    with pytest.raises(FileError, match=r"there is no file .*edgs\.csv; is it .*edges\.csv"):
+    with pytest.raises(FileError, match=r"there is no file .*edgs\.csv; did you mean .*edges\.csv"):
         read_graph(tmp_path / "edgs.csv")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FileError, match="is a folder without files to read"):
+    with pytest.raises(FileError, match="is a folder that has no files to read"):
         read_graph(tmp_path / "empty")
 
 
@@ -520,7 +523,7 @@ def test_labels_are_found_however_they_are_written(tmp_path, name, text):
 def test_labels_are_a_column_of_a_table_of_nodes(tmp_path):
     table = pa.table({"key": ["a", "b", "c"], "x": [1, 2, 3], "kind": ["red", None, "blue"]})
     pq.write_table(table, tmp_path / "nodes.parquet")
-    with pytest.raises(LabelError, match="which of them has the labels"):
+    with pytest.raises(LabelError, match="which one holds the labels"):
         read_labels(tmp_path / "nodes.parquet", GRAPH)
     found = read_labels(tmp_path / "nodes.parquet", GRAPH, label="kind")
     assert found == {"a": "red", "c": "blue"}
@@ -533,9 +536,9 @@ def test_labels_are_a_column_of_a_table_of_nodes(tmp_path):
     [
         ("a,red\na,blue\n", LabelError, "node 'a' has two labels, 'red' and 'blue'"),
         ("node,label,weight\na,red,1\na,blue,1\n", LabelError, "node 'a' has two labels"),
-        ("a\n", LabelError, "where two are needed"),
+        ("a\n", LabelError, "but two are needed"),
         ("node,label\n", LabelError, "no label"),
-        ("a,\nb,\n", LabelError, "no label: nothing is known"),
+        ("a,\nb,\n", LabelError, "no label: at least one node needs a known label"),
         ("a,red\nb\n", LabelError, "line 2: 1 column"),
         (
             "x,red\ny,blue\n",
@@ -558,7 +561,7 @@ def test_labels_that_make_no_sense_are_refused(tmp_path, text, error, said):
      "[" * 100_000],
 )  # fmt: skip
 def test_json_that_is_no_labels_is_refused(tmp_path, text):
-    with pytest.raises(LabelError, match=r"l\.json|a label is"):
+    with pytest.raises(LabelError, match=r"l\.json|a label must be"):
         read_labels(written(tmp_path, text, "l.json"), GRAPH)
 
 

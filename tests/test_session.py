@@ -164,7 +164,7 @@ def test_there_is_nothing_to_change_before_a_solve():
     [
         ({99: np.ones(1)}, "no node at position 99"),
         ({0: None}, "no seed would be left"),
-        ({1: np.ones(2)}, "columns"),
+        ({1: np.ones(2)}, r"must have 1 column\(s\) like the problem, got \[2\]"),
     ],
 )
 def test_a_change_that_makes_no_problem_changes_nothing(changes, message):

@@ -337,7 +337,7 @@ def test_graphs_of_other_libraries_are_taken_as_they_are():
 
 
 def test_a_mask_of_the_wrong_length_or_an_unknown_node_is_an_error():
-    with pytest.raises(LabelError, match="mask of 2 nodes for a graph of 3"):
+    with pytest.raises(LabelError, match="mask of 2 entries for a graph of 3"):
         solve_dirichlet(np.ones((3, 3)), [True, False], [1.0])
     with pytest.raises(UnknownNode, match=r"1 of 2 nodes are not in the graph: 7"):
         solve_dirichlet(np.ones((3, 3)), [0, 7], [1.0, 0.0])

@@ -258,7 +258,7 @@ def test_a_class_with_one_seed_wants_more(blocks):
     known[1] = 7
     found = DirichletClassifier().fit(graph, known).should_stop(gain=1)
     assert not found
-    assert "1 class has one seed only" in found.reason
+    assert "1 class has only one seed" in found.reason
 
 
 def test_a_gain_that_is_none_is_refused(blocks):

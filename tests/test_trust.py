@@ -460,7 +460,7 @@ def test_a_seed_can_be_explained_by_the_others(rng, tied):
     assert model.explain(6).own_label is None
     assert model.explain(1, without_own=True) == model.explain(1)
     alone = DirichletClassifier().fit(graph, {3: "a"})
-    with pytest.raises(LabelError, match="no other seed"):
+    with pytest.raises(LabelError, match="there is only one seed"):
         alone.explain(3, without_own=True)
 
 
@@ -487,7 +487,7 @@ def test_seeds_that_cannot_be_found_again_are_counted():
     graph = Graph.from_edges([0, 1, 2, 5], [1, 2, 3, 6])
     found = DirichletClassifier().fit(graph, {0: "a", 1: "a", 3: "b", 5: "a"}).leave_one_out()
     assert found.n_lost == 2
-    assert "2 of them could not be found again" in str(found)
+    assert "2 of them could not get their label back" in str(found)
 
 
 def test_an_explanation_prints_a_line_for_each_seed_and_path_and_obeys_no_name():

@@ -216,7 +216,7 @@ def test_doubts_of_the_fit_are_a_notice_and_warned_of_once(recwarn):
     section, words = section_of(run, "How far to trust it")
     assert section.find("div[@class='notice']") is section[2]  # before any number
     assert "left out, one at a time" in section[3].text
-    assert "Class '<b>two</b>' has one seed: nothing can tell" in words
+    assert "Class '<b>two</b>' has only one seed: nothing shows" in words
     assert "2 of 3 seeds, those that are not the only one of their class, were left out" in words
     assert "1 class had no seed in this sample." in words
     assert len(recwarn) == 1
@@ -226,7 +226,7 @@ def test_names_in_the_notice_are_cut():
     names = ["x" * 5000, "y " * 300, "\u202e" * 50]
     graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
     text = classification_page(run_of(graph, dict(enumerate(names))))
-    assert "3 classes have one seed each (“" + "x" * 29 + "…”" in text
+    assert "3 classes have only one seed each (“" + "x" * 29 + "…”" in text
     assert not re.search(r"x{31}|(y ){31}|\u202e", text)
 
 

@@ -129,7 +129,7 @@ def test_classes_that_are_numbers_are_written_as_numbers(tmp_path):
 def test_a_file_that_is_there_stays_unless_forced(fitted, tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("precious")
-    with pytest.raises(FileError, match="exists already"):
+    with pytest.raises(FileError, match="already exists"):
         write_predictions(fitted, path)
     assert path.read_text() == "precious"
     write_predictions(fitted, path, force=True)
@@ -193,7 +193,7 @@ def test_cells_that_a_spreadsheet_would_run_are_text_where_that_is_asked_for(
 
 
 def test_only_tables_of_text_are_made_safe_for_spreadsheets(formulas, tmp_path):
-    with pytest.raises(ParameterError, match="only CSV and TSV"):
+    with pytest.raises(ParameterError, match="is for CSV and TSV only"):
         write_predictions(formulas, tmp_path / "out.parquet", spreadsheet_safe=True)
 
 

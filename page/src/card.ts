@@ -5,8 +5,8 @@ import { byId, count, dot, h, named, percent, plural, show } from "./dom";
 
 const REASONS: Record<string, string> = {
   useful: "Suggested: its label would settle the most doubt",
-  check: "Suggested: a random check of how well the labels do",
-  first: "Suggested: drawn at random, to begin with",
+  check: "Suggested: a random check of how good the labels are",
+  first: "Suggested: drawn at random, to start with",
 };
 
 export interface Choice { name: string; probability: number | null; key: string }
@@ -82,13 +82,13 @@ export function colours(state: State): (name: string) => number {
 
 function opinion(card: Card, state: State, colour: (name: string) => number): HTMLElement {
   if (card.given !== null) {
-    return h("p", {}, "Labelled ", dot(colour(card.given), true), h("strong", {}, named(card.given, 60)), ". A key changes it.");
+    return h("p", {}, "Labelled ", dot(colour(card.given), true), h("strong", {}, named(card.given, 60)), ". Choose another class to change it.");
   }
   if (!state.classes.length) return h("p", {}, "There is no class yet. Press ", h("kbd", {}, "N"), " and type what this node is.");
   if (card.status === "unlabelled") return h("p", {}, "No label yet. Choose what this node is.");
-  if (card.status === "unreached") return h("p", {}, "No heat reaches this node: a label here decides its whole part of the graph.");
+  if (card.status === "unreached") return h("p", {}, "No heat reaches this node: a label here will reach its whole part of the graph.");
   const used = state.classes.filter((one) => one.seeds > 0).length;
-  if (used < 2) return h("p", {}, "One class so far: nothing to tell apart. Press ", h("kbd", {}, "N"), " for a second one.");
+  if (used < 2) return h("p", {}, "Only one class so far. Press ", h("kbd", {}, "N"), " to add a second one.");
   return h("p", {}, "The model says ", dot(colour(card.label ?? "")), h("strong", {}, named(card.label ?? "none", 60)),
     card.probability === null ? "" : `, ${percent(card.probability)} sure.`);
 }
@@ -96,7 +96,7 @@ function opinion(card: Card, state: State, colour: (name: string) => number): HT
 export function showWhy(why: null): void;
 export function showWhy(why: Why, state: State, actions: CardActions): void;
 export function showWhy(why: Why | null, state?: State, actions?: CardActions): void {
-  if (!why || !state || !actions) { show(byId("why"), h("p", { class: "quiet" }, "finding out …")); return; }
+  if (!why || !state || !actions) { show(byId("why"), h("p", { class: "quiet" }, "computing …")); return; }
   const colour = colours(state);
   const parts: HTMLElement[] = [];
   if (why.note) parts.push(h("p", { class: "quiet" }, sentence(why.note)));
@@ -113,7 +113,7 @@ export function showWhy(why: Why | null, state?: State, actions?: CardActions): 
   const paths = why.paths.filter((path) => path.names.length > 2).slice(0, 3);
   if (paths.length) {
     parts.push(h("ul", { class: "paths" }, ...paths.map((path) => h("li", {},
-      ...path.names.slice(1).flatMap((name, k) => [k ? " → " : "by ", named(name, 24)]),
+      ...path.names.slice(1).flatMap((name, k) => [k ? " → " : "via ", named(name, 24)]),
       h("span", { class: "quiet" }, ` ${percent(path.share)}`)))));
   }
   show(byId("why"), ...parts);

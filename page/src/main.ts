@@ -88,7 +88,7 @@ function goOn(): void {
 }
 
 function showNothingLeft(): void {
-  byId("reason").textContent = state && state.labels >= state.nodes ? "Every node has a label" : "Thinking about what to label next …";
+  byId("reason").textContent = state && state.labels >= state.nodes ? "Every node has a label" : "Choosing what to label next …";
 }
 
 /** Fetches the card that comes next while this one is read. */
@@ -124,9 +124,9 @@ function showStatus(): void {
   const status = byId("status");
   if (!state) return;
   let text = "up to date", kind = "good";
-  if (isAway) { text = waiting ? `the server is away: ${plural(waiting, "label")} will be sent again` : "the server is away"; kind = "bad"; }
+  if (isAway) { text = waiting ? `the server does not answer: ${plural(waiting, "label")} will be sent again` : "the server does not answer"; kind = "bad"; }
   else if (state.fault) { text = state.fault; kind = "bad"; }
-  else if (waiting) { text = `keeping ${plural(waiting, "label")} …`; kind = "busy"; }
+  else if (waiting) { text = `sending ${plural(waiting, "label")} …`; kind = "busy"; }
   else if (state.progress !== null) { text = `solving, ${Math.round(100 * state.progress)} %`; kind = "busy"; }
   else if (state.folded < state.version) { text = "solving …"; kind = "busy"; }
   else if (state.judged < state.version) { text = "up to date; thinking ahead …"; }
@@ -192,8 +192,8 @@ function typed(): void {
 
 function acted(act: Act, answer: Done): void {
   if (act.path === "/api/undo") {
-    if (answer.entry === null) { announce("There is nothing of yours to take back."); return; }
-    announce("Taken back.");
+    if (answer.entry === null) { announce("You have nothing to undo."); return; }
+    announce("Undone.");
     if (answer.node !== null) { done.delete(answer.node); void open(answer.node, true); }
   }
 }
@@ -222,7 +222,7 @@ function announce(text: string): void {
 
 function failed(error: unknown): void {
   if (error instanceof Refused && error.code === 401) {
-    announce("The server was started anew: open the address that it has printed.");
+    announce("The server was restarted: open the address that it has printed.");
   } else if (error instanceof Refused) announce(error.message);
 }
 

@@ -74,7 +74,7 @@ export class NodesPanel {
         : h("span", { class: "with-dot" }, dot(colour(row.label), row.status === "seed"), named(row.label, 30))),
       h("td", { class: "number" }, row.status === "seed" ? "given" : row.probability === null ? "" : percent(row.probability)),
       h("td", { class: "number" }, count(row.degree ?? 0)))),
-    found.rows.length ? null : h("tr", {}, h("td", { colspan: 4, class: "quiet" }, "no node is like this")));
+    found.rows.length ? null : h("tr", {}, h("td", { colspan: 4, class: "quiet" }, "no node matches")));
     const first = found.page * found.size;
     byId("range").textContent = found.total ? `${count(first + 1)}–${count(first + found.rows.length)} of ${count(found.total)}` : "0";
     byId<HTMLButtonElement>("previous").disabled = found.page === 0;
@@ -88,7 +88,7 @@ export class NodesPanel {
 
   private showSuspects(state: State): void {
     const colour = colours(state);
-    byId("suspects-title").textContent = state.suspects.length ? `To look at again (${state.suspects.length})` : "To look at again";
+    byId("suspects-title").textContent = state.suspects.length ? `Labels to check (${state.suspects.length})` : "Labels to check";
     show(byId("suspects"), ...state.suspects.map((one) => h("li", {}, h("button", {
       type: "button", class: "row", "data-key": `suspect ${one.number}`, click: () => this.actions.walk(one.number),
     }, h("span", { class: "grow" }, named(one.name, 40)),
@@ -96,6 +96,6 @@ export class NodesPanel {
     h("span", { class: "quiet" }, "others say"),
     h("span", { class: "with-dot" }, dot(colour(one.suggested)), named(one.suggested, 18)),
     h("span", { class: "number" }, percent(one.suggested_probability))))),
-    state.suspects.length ? null : h("li", { class: "quiet" }, state.judged < 0 ? "not looked for yet" : "no label looks wrong"));
+    state.suspects.length ? null : h("li", { class: "quiet" }, state.judged < 0 ? "not checked yet" : "no label looks wrong"));
   }
 }

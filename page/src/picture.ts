@@ -28,7 +28,7 @@ export class Picture {
     try {
       this.start();
     } catch {
-      place.textContent = "This browser has no WebGL: there is no picture, and all else works.";
+      place.textContent = "This browser has no WebGL, so there is no picture; everything else works.";
     }
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       this.readTheme();

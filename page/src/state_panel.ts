@@ -21,7 +21,7 @@ export function showState(state: State): void {
   const truth = byId("truth");
   truth.hidden = state.truth === null;
   if (state.truth) {
-    show(truth, h("span", {}, "In truth, "), h("strong", {}, percent(state.truth.right / Math.max(1, state.truth.total), 1)),
+    show(truth, h("span", {}, "In fact, "), h("strong", {}, percent(state.truth.right / Math.max(1, state.truth.total), 1)),
       h("span", {}, ` of the ${plural(state.truth.total, "free node")} are right.`));
   }
   showCertain(state);
@@ -49,10 +49,10 @@ export function showCertain(state: State): void {
 function adviceText(state: State): HTMLElement {
   const advice = state.advice;
   if (!state.classes.length) return h("p", {}, "Give the first label.");
-  if (state.classes.filter((one) => one.seeds).length < 2) return h("p", {}, "Give labels of two classes at least.");
-  if (!advice) return h("p", {}, "Go on: it is too early to tell.");
+  if (state.classes.filter((one) => one.seeds).length < 2) return h("p", {}, "Give labels of at least two classes.");
+  if (!advice) return h("p", {}, "Continue: it is too early to tell.");
   const reason = advice.reason.charAt(0).toUpperCase() + advice.reason.slice(1);
-  return h("p", {}, h("strong", {}, advice.stop ? "You may stop. " : "Go on. "), `${reason}.`);
+  return h("p", {}, h("strong", {}, advice.stop ? "You can stop. " : "Continue. "), `${reason}.`);
 }
 
 const fact = (name: string, value: string): HTMLElement =>

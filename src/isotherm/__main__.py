@@ -65,7 +65,7 @@ def _loaded() -> Callable[[], int]:
     except (ImportError, MemoryError, OSError) as error:
         said = [line for line in str(error).splitlines() if line.strip()]  # NumPy says a page
         why = said[-1] if said else "not enough memory"
-        raise SystemError(f"isotherm cannot be loaded: {why}") from None
+        raise SystemError(f"isotherm cannot start: {why}") from None
     catch_signals()
     warnings.formatwarning = format_warning  # of commands that do not collect them
 

@@ -49,7 +49,7 @@ class BlockModel:
     def __init__(self, sizes: Sequence[int], p: Any, q: Any) -> None:
         self.sizes = _as_counts(sizes, "sizes")
         if len(self.sizes) == 0 or (self.sizes < 1).any():
-            raise ParameterError(f"every block needs a node, got sizes {list(sizes)}")
+            raise ParameterError(f"every block needs at least one node, got sizes {list(sizes)}")
         for name, value in (("p", p), ("q", q)):
             if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
                 raise ParameterError(f"{name} must be a number ≥ 0, got {value!r}")
@@ -122,16 +122,20 @@ class BlockModel:
         s = _as_counts(seeds, "seeds")
         if len(s) != len(self.sizes) or (s < 0).any() or (s > self.sizes).any():
             raise LabelError(
-                f"seeds {list(seeds)} do not fit blocks of sizes {self.sizes.tolist()}"
+                f"seeds {list(seeds)} do not fit blocks of sizes {self.sizes.tolist()}: give one "
+                "number per block, from 0 to its size"
             )
         if s.sum() == 0:
-            raise LabelError("no seed: at least one block needs one")
+            raise LabelError(f"no seed: at least one block needs one, got {list(seeds)}")
         if isinstance(self.p, Fraction) and isinstance(self.q, Fraction):
             s = np.array([Fraction(int(count)) for count in s], dtype=object)
         held = s * (self.p - self.q) + self.n_nodes * self.q
         if (held == 0).any():
             blocks = np.flatnonzero(held == 0).tolist()
-            raise LabelError(f"no weight joins the free nodes of block(s) {blocks} to a seed")
+            raise LabelError(
+                f"the free nodes of block(s) {blocks} are not joined to any seed: give these "
+                "blocks a seed, or raise p or q above 0"
+            )
         return s, held
 
     # --- graphs -------------------------------------------------------------------------------
@@ -159,9 +163,12 @@ class BlockModel:
             Block of each node.
         """
         if not isinstance(rng, np.random.Generator):
-            raise ParameterError(f"rng must be np.random.default_rng(seed), not {rng!r}")
+            raise ParameterError(f"rng must be np.random.default_rng(seed), got {rng!r}")
         if max(self.p, self.q) > 1:
-            raise ParameterError(f"p and q are probabilities here: {self.p}, {self.q}")
+            raise ParameterError(
+                f"p and q must be at most 1 to draw a graph: they are probabilities then, got "
+                f"{self.p} and {self.q}"
+            )
         n = self.n_nodes
         starts = np.concatenate([[0], np.cumsum(self.sizes)])
         rows, columns = [], []

@@ -33,7 +33,7 @@ def solve_dirichlet(
     start: Any = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """Temperatures at equilibrium when some nodes are held at given ones (Section 2).
+    """Temperatures at equilibrium when some nodes are held at given temperatures (Section 2).
 
     Parameters
     ----------
@@ -85,7 +85,10 @@ def solve_dirichlet(
     held = as_column(boundary, "boundary")
     if held.dtype == bool:
         if len(held) != graph.n_nodes:
-            raise LabelError(f"a mask of {len(held)} nodes for a graph of {graph.n_nodes}")
+            raise LabelError(
+                f"a mask of {len(held)} entries for a graph of {graph.n_nodes} nodes: give one per "
+                "node"
+            )
         positions = np.flatnonzero(held)
     else:
         positions = graph.positions(held)

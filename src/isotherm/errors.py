@@ -18,7 +18,7 @@ class IsothermError(Exception):
     ...     Graph.from_edges([0], [1], [-1.0])
     ... except IsothermError as error:
     ...     print(error)
-    Negative values in data: weights must be finite and ≥ 0; 1 of 1 are not, the first is -1.0 ...
+    Negative values in data: weights must be finite and ≥ 0; 1 of 1 are not, and the first of ...
     """
 
 
@@ -32,7 +32,7 @@ class GraphError(IsothermError, ValueError):
     ...     Graph.from_edges([0, 1], [1])
     ... except GraphError as error:
     ...     print(error)
-    source has 2 entries but target has 1
+    source has 2 entries but target has 1: they need the same number
     """
 
 
@@ -41,7 +41,7 @@ class WeightTypeError(GraphError, TypeError):
 
 
 class FileError(IsothermError, OSError):
-    """A file cannot be read or written: missing, cut off, not in a format that is known.
+    """A file cannot be read or written: missing, cut off, or in an unknown format.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class FileError(IsothermError, OSError):
 
 
 class LabelError(IsothermError, ValueError):
-    """The labels or boundary values cannot be used: none, wrong length, in conflict.
+    """The labels or boundary values cannot be used: none, wrong length, conflicting.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class LabelError(IsothermError, ValueError):
     ...     DirichletClassifier().fit(Graph.from_edges([0], [1]), {})
     ... except LabelError as error:
     ...     print(error)
-    no seed: every label is unknown (-1, None or NaN)
+    no seed: every label is unknown (-1, None or NaN); give at least one node a label
     """
 
 
@@ -102,7 +102,7 @@ class ParameterError(IsothermError, ValueError):
 
 
 class NotEnoughMemory(IsothermError, MemoryError):
-    """The work would take more memory than is free; it was not begun.
+    """The work would take more memory than is free; it was not started.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class DeviceError(IsothermError, RuntimeError):
 
 
 class DatasetError(IsothermError, OSError):
-    """A data set cannot be had: not downloaded, not what was recorded, not well-formed.
+    """A data set cannot be used: not downloaded, changed since, or malformed.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class DatasetError(IsothermError, OSError):
 
 
 class IsothermWarning(UserWarning):
-    """Something in the input that a user may not expect; the work goes on.
+    """Something in the input that a user may not expect; the work continues.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class NoAnswer(IsothermWarning):
 
 
 class SessionError(IsothermError, RuntimeError):
-    """A session is used in a way it cannot be: closed, in two threads, before it has solved.
+    """A session cannot be used like this: closed, in two threads, or before it has solved.
 
     Examples
     --------

@@ -37,9 +37,9 @@ def check_output(path: Path, *, force: bool) -> None:
     if kind is None or (force and kind in ("a file", *_STREAMS)):
         return
     if kind == "a file":
-        raise FileError(f"{path} exists already; it is replaced only with --force (force=True)")
+        raise FileError(f"{path} already exists; it is replaced only with --force (force=True)")
     if kind in _STREAMS:
-        raise FileError(f"{path} is {kind}; it is written into only with --force (force=True)")
+        raise FileError(f"{path} is {kind}; it is written to only with --force (force=True)")
     _refuse(path, kind)
 
 
@@ -114,7 +114,7 @@ def _refuse(path: Path, kind: str) -> None:
     if kind == "a link":
         target = os.fspath(path.readlink())
         raise FileError(
-            f"{path} is a link to {target}, and links are never replaced; write to the file that "
-            "it leads to, or delete the link"
+            f"{path} is a link to {target}, and links are never replaced; name the file that it "
+            "points to, or delete the link"
         )
-    raise FileError(f"{path} is {kind}, which is never replaced; name a file")
+    raise FileError(f"{path} is {kind}, which is never replaced; name another file")

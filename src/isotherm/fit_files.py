@@ -86,7 +86,9 @@ def _parameters(job: Job) -> dict[str, Any]:
     model: Mapping[str, Any] = job.model
     chosen = {name: model[name] for name in names if name in model}
     if chosen.get("leak") == "auto":
-        raise ParameterError("--leak must be a number here: 'auto' is for one label per node")
+        raise ParameterError(
+            "--leak auto works for one label per node only: give a number, such as --leak 0.1"
+        )
     return chosen
 
 

@@ -123,30 +123,33 @@ class Job:
         """
         check_probability(self.min_probability, "--min-probability")
         if self.edges == self.labels == "-":
-            raise ParameterError("EDGES and LABELS cannot both be standard input")
+            raise ParameterError("EDGES and LABELS cannot both be standard input: name a file")
         if self.listed is not None and self.out is None:
-            raise ParameterError("--list needs a file to write the list to: give it with -o")
+            raise ParameterError("--list needs a file to write the list to: name it with -o")
         output = None if self.out_is_page else output_of("-" if self.out is None else self.out)
         if self.spreadsheet_safe and (output is None or not output.has_formulas):
             raise ParameterError(
                 f"--spreadsheet-safe is for CSV and TSV, and {self.out} is "
-                f"{'a page' if output is None else output.name}"
+                f"{'a web page' if output is None else output.name}: leave it out"
             )
         if self.listed is not None and self.out is not None and not self.out_is_page:
             check_size(self.out, self.top)
         pages = [name for name in (self.report, self.summary, *others) if name is not None]
         if any(name in STANDARD_OUTPUT for name in pages):
-            raise ParameterError("this needs a file: standard output is for predictions and lists")
+            raise ParameterError(
+                "only predictions and lists can go to standard output: name a file for the rest"
+            )
         named = [] if self.out is None or self.out in STANDARD_OUTPUT else [self.out]
         outputs = [Path(name) for name in (*named, *pages)]
         for path in outputs:
             check_output(path, force=self.force)
         read = {Path(name).resolve() for name in (self.edges, self.labels) if name != "-"}
-        written = {path.resolve() for path in outputs}
-        if len(written) < len(outputs):
-            raise ParameterError("predictions and report need two different files")
-        if read & written:
-            raise ParameterError("a file that is read must not be written over")
+        written = [path.resolve() for path in outputs]
+        for path, place in zip(outputs, written, strict=True):
+            if written.count(place) > 1:
+                raise ParameterError(f"{path} was named for two outputs: name a file for each")
+            if place in read:
+                raise ParameterError(f"{path} is an input: name another file to write to")
 
 
 def options_of(model: DirichletEstimator) -> dict[str, str]:

@@ -61,7 +61,9 @@ def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[
     given = _one_per_node(labels, graph) if by_node is None else by_node[1]
     numbers, classes = number_classes(given)
     if len(classes) == 0:
-        raise LabelError("no seed: every label is unknown (-1, None or NaN)")
+        raise LabelError(
+            "no seed: every label is unknown (-1, None or NaN); give at least one node a label"
+        )
     if positions is None:
         return numbers, classes
     known = np.flatnonzero(numbers != UNKNOWN)
@@ -71,7 +73,9 @@ def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[
     clash = codes[seeds] != numbers
     if clash.any():
         nodes = graph.names[np.unique(seeds[clash])[:5]].tolist()
-        raise LabelError(f"seeds in conflict: two different labels for node(s) {nodes}")
+        raise LabelError(
+            f"conflicting seeds: two different labels for node(s) {nodes}; give each node one"
+        )
     return codes, classes
 
 
@@ -123,8 +127,9 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[np.generic], NDArray[
         if not whole or np.array_equal(index, own) or not np.array_equal(np.sort(index), own):
             return None
         raise LabelError(
-            "a Series whose index is a permutation of 0 … n − 1 can be read by index or by "
-            "position; pass labels.to_dict() for the first, labels.to_numpy() for the second"
+            "a Series whose index is a permutation of 0 … n − 1 is ambiguous: it can be read by "
+            "index or by position. Pass labels.to_dict() for the first, labels.to_numpy() for the "
+            "second"
         )
     return index, as_column(labels, "labels")
 

@@ -218,7 +218,7 @@ def code_of(classifier: HeatClassifier, label: object) -> int:
         if one == label or str(one) == str(label):
             return k
     some = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
-    raise ParameterError(f"no seed has the class {label!r} to list: there are {some}")
+    raise ParameterError(f"no seed has the class {label!r}; choose one of: {some}")
 
 
 def _nearest(classifier: HeatClassifier, top: int) -> tuple[NDArray[np.intp], list[Numbers]]:
@@ -273,7 +273,7 @@ def reason(why: Explanation, label: Any, name: Callable[[object], str] = str) ->
     """Why a node may be of a class, in a sentence; see `list_nodes`."""
     total = sum(why.classes.values())
     if total <= 0:
-        return "no heat of any seed reaches it to speak of"
+        return "hardly any heat reaches it"
     share = why.classes.get(label, 0.0) / total
     words = f"{share:.0%} of its heat comes from ".replace("%", " %") + f"{name(label)} seeds"
     named = [

@@ -17,7 +17,7 @@ COPY = 24  # bytes per entry of a matrix that is copied, or factorised
 BYTES_PER_NODE = 40  # of a solve, whatever the number of columns
 BYTES_PER_SEED = 160  # likewise
 _ADVICE = {
-    "classes": "Merge rare classes; labels that are really numbers are for DirichletRegressor",
+    "classes": "Merge rare classes; use DirichletRegressor if the labels are really numbers",
     "labels": "Leave out rare labels, or fit some of them at a time",
     "columns": "Solve for some of them at a time",
 }
@@ -58,9 +58,9 @@ def check_room(
         least = memory_of_solve(n_nodes, n_columns, n_seeds, FEWEST_LANES)
         if least > memory:
             raise NotEnoughMemory(
-                f"{n_columns:,} {what} on {n_nodes:,} nodes need {size_text(least)} of memory at "
-                f"least, and {size_text(memory)} is allowed: --memory {-(-least // (1 << 20))}M "
-                f"(memory={least}) would do. {_ADVICE[what]}"
+                f"{n_columns:,} {what} on {n_nodes:,} nodes need at least {size_text(least)} of "
+                f"memory, and {size_text(memory)} is allowed: use --memory "
+                f"{-(-least // (1 << 20))}M (memory={least}). {_ADVICE[what]}"
             )
     lanes = lanes_within(memory, n_nodes, n_columns)
     needed = memory_of_solve(n_nodes, n_columns, n_seeds, lanes)

@@ -30,7 +30,7 @@ TOL = 1e-10  # of temperatures that are not told apart any more
 ALPHA = 0.99  # where none is given, as in NetworkX
 WEIGHT = "weight"  # the attribute of edges that NetworkX looks at
 
-EQUILIBRIUM = "At equilibrium, proven: `max_iter` is not looked at."
+EQUILIBRIUM = "Solved to equilibrium, with a proven error bound: `max_iter` is ignored."
 NEGATIVE = "Weights must not be negative."
 
 
@@ -41,7 +41,7 @@ def get_info() -> dict[str, Any]:
         "backend_name": NAME,
         "project": NAME,
         "package": NAME,
-        "short_summary": "Node classification at equilibrium, with a proof of the error.",
+        "short_summary": "Node classification at equilibrium, with a proven error bound.",
         "functions": {"harmonic_function": docs, "local_and_global_consistency": docs},
     }
 

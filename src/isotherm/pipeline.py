@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 RANKED = (
-    "nodes are ranked by how near they are to its seeds, and get no probability, since nothing is "
-    "known of other classes"
+    "nodes are ranked by how near they are to its seeds, without a probability, because nothing "
+    "is known about other classes"
 )
-ALIKE = "no label can be told from another"
+ALIKE = "every node that heat reaches gets it"
 
 
 class Stages(Protocol):
@@ -103,7 +103,7 @@ def do(job: Job, stages: Stages | None = None) -> Run:
     run = label(job, stages)
     clock = Clock(run.seconds)
     if len(run.classifier.classes_) > 1:
-        with clock("scoring"), stages.stage("leaving seeds out, to tell how sure labels are"):
+        with clock("scoring"), stages.stage("leaving seeds out, to see how sure labels are"):
             calibrate(run.classifier)
     else:
         with clock("ranking"), stages.stage("ranking nodes by how near they are to the seeds"):
@@ -140,13 +140,13 @@ def label(job: Job, stages: Stages) -> Run:
         inputs = read(job, stages)
     if job.listed is not None and job.listed not in set(inputs.labels.values()):
         some = ", ".join(sorted(set(inputs.labels.values()))[:10])
-        raise ParameterError(f"no label is {job.listed!r}, to list it: there are {some}")
+        raise ParameterError(f"no label is {job.listed!r}; choose one of: {some}")
     check_output_size(job, inputs.graph.n_nodes, len(set(inputs.labels.values())))
     if len(set(inputs.labels.values())) == 1:
         only = next(iter(inputs.labels.values()))
         if job.min_probability:
             raise ParameterError(
-                f"there is only one class, {only!r}, and so no probability: leave "
+                f"there is only one class, {only!r}, so there are no probabilities: leave "
                 "--min-probability out"
             )
         _warn(f"there is only one class, {only!r}: {RANKED if job.out or job.report else ALIKE}")
@@ -188,7 +188,9 @@ def _tell_of_model(
 
     wanted = is_stacked(job.kind, graph.rows.n_entries, graph.n_nodes, n_classes)
     if wanted and not isinstance(model, StackedHeatClassifier):
-        stages.hint("there is no memory for a stacked model of this graph: the paper's is used")
+        stages.hint(
+            "there is not enough memory for a stacked model of this graph: the paper's is used"
+        )
 
 
 def read(job: Job, stages: Stages) -> Inputs:
@@ -243,7 +245,10 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
             classifier.fit(inputs.graph, inputs.labels, inputs.confidence, progress=show)
     except NotEnoughMemory as error:
         column = read.columns[:2][-1]  # a data set has no column of nodes
-        raise NotEnoughMemory(f"{error}. Is {column!r} of {read.name} the label?") from None
+        raise NotEnoughMemory(
+            f"{error}. If column {column!r} of {read.name} does not hold the labels, name the "
+            "right one with --label"
+        ) from None
     run = Run(
         classifier,
         inputs.graph,

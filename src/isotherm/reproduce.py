@@ -160,8 +160,9 @@ def make_block_figure(to: Reproduction, name: str) -> Section:
     table = tables.block_table(f"{blocks} labels, mean ± standard deviation", rows)
     text = (
         f"{blocks} blocks, 10 000 nodes in all, p = 0.01, q = 0.001, {to.repeats} repeats. "
-        "Bands show one standard deviation. The paper prints curves, no numbers: that centering "
-        "is robust to both kinds of asymmetry, and partial centering less so to that of labels."
+        "Bands show one standard deviation. The paper prints curves but no numbers: they show that "
+        "centering is robust to both kinds of asymmetry, and partial centering less so to that of "
+        "labels."
     )
     return Section(
         f"Figure {name[-1]}: stochastic block model, {blocks} labels",
@@ -175,7 +176,7 @@ def make_table1(to: Reproduction) -> Section:
     found, missing = to.datasets
     rows = [table1.counts(name, *table2.labelled(name, to.data_home)) for name in found]
     write_csv(to.out / "table1.csv", rows, table1.COLUMNS)
-    text = "Counts of each data set beside the paper's; edges are stored entries halved."
+    text = "Counts for each data set beside the paper's; edges are half the stored entries."
     shown = to.tabulate("table1", tables.counts(rows, missing))
     return Section("Table 1: data sets", text, [*shown])
 
@@ -192,7 +193,7 @@ def make_table2(to: Reproduction) -> Section:
     sweeps = tables.sweep_table(at_equilibrium, swept)
     text = (
         f"Macro-F1 on the free nodes, seeds drawn uniformly, {to.repeats} repeats, mean ± standard "
-        "deviation. A mean that is more than 0.03 from the paper's has a star."
+        "deviation. A star marks a mean that differs from the paper's by more than 0.03."
     )
     return Section(
         "Table 2: real graphs",
@@ -218,8 +219,8 @@ def make_consistency(to: Reproduction) -> Section:
     text = (
         "Exact, by Lemma 1: how many blocks get a wrong label on the block model of the analysis, "
         "p = 3q. Blocks 2 and 3 are those of the counterexample to partial centering (sizes 20, 3, "
-        "9, seeds 12, 1, 8), which the cross marks: there the second block is labelled wrongly by "
-        "partial centering and rightly by centering. White: a block would have no free node."
+        "9, seeds 12, 1, 8), marked by the cross: there partial centering labels the second block "
+        "wrongly, and centering rightly. White: a block would have no free node."
     )
     return Section("Consistency of the decisions", text, [image(svg, "Consistency map")])
 
@@ -232,7 +233,7 @@ def make_growth(to: Reproduction) -> Section:
     text = (
         "The paper leaves open whether centering is consistent on stochastic block models. Three "
         "blocks (55, 15 and 30 % of the nodes, of which 12, 3 and 6 % are seeds), edges 8 times as "
-        "likely within blocks. A simulation proves nothing, but it tells where to look."
+        "likely within blocks. A simulation proves nothing, but it shows where to look."
     )
     table = tables.growth_table(rows)
     drawn = image(svg, "Share of wrong labels against n")
@@ -256,7 +257,7 @@ ON_PAGE = ("table2", *(part for part in PARTS if part != "table2"))
 
 def _no_data(parts: list[str]) -> str:
     return (
-        f"{' and '.join(parts)} cannot be made: none of the paper's data sets is here, nor could "
-        "one be downloaded. Name a folder that has them with --data; isotherm datasets list "
-        "tells which there are"
+        f"{' and '.join(parts)} cannot be made: none of the paper's data sets is here, and none "
+        "could be downloaded. Name a folder that has them with --data; isotherm datasets list "
+        "lists them"
     )

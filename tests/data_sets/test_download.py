@@ -119,7 +119,7 @@ def test_a_redirection_must_not_leave_https():
     receiver = _Receiver(io.BytesIO(), "file", None)
     receiver.answer(SimpleNamespace(url="https://a.example/file"))
     receiver.answer(SimpleNamespace(url="https://b.example/file"))
-    with pytest.raises(ValueError, match=r"leads to http://c\.example"):
+    with pytest.raises(ValueError, match=r"redirects to http://c\.example"):
         receiver.answer(SimpleNamespace(url="http://c.example/file"))
 
 

@@ -29,14 +29,14 @@ def test_any_file_of_the_format_is_a_data_set(tmp_path):
     [
         ({"labels": None}, "no array 'labels'"),
         ({"labels": np.array([0, 1])}, "'labels' must be 3 numbers"),
-        ({"labels": np.array([0, -2, 1])}, "from -1 on"),
-        ({"labels": np.array([0.0, 1.0, 2.0])}, "whole numbers, not float64"),
+        ({"labels": np.array([0, -2, 1])}, "numbers ≥ -1, got shape .* with least value -2"),
+        ({"labels": np.array([0.0, 1.0, 2.0])}, "whole numbers, got float64"),
         ({"labels": np.array([0, None, 1], dtype=object)}, "'labels' is an array of objects"),
-        ({"indptr": np.array([0, 1, 3, 9])}, "ends in 9, but 'indices' has 5"),
-        ({"indptr": np.array([0, 4, 3, 5])}, "do not go up from 0"),
-        ({"indptr": np.array([0, 2**62 + 1, -(2**62) - 1, 5])}, "do not go up from 0"),
-        ({"indptr": np.array([1, 2, 3, 5])}, "do not go up from 0"),
-        ({"indptr": np.array([], dtype=int)}, "do not go up from 0"),
+        ({"indptr": np.array([0, 1, 3, 9])}, "ends with 9, but 'indices' has 5"),
+        ({"indptr": np.array([0, 4, 3, 5])}, "do not increase from 0"),
+        ({"indptr": np.array([0, 2**62 + 1, -(2**62) - 1, 5])}, "do not increase from 0"),
+        ({"indptr": np.array([1, 2, 3, 5])}, "do not increase from 0"),
+        ({"indptr": np.array([], dtype=int)}, "do not increase from 0"),
         ({"indices": np.array([1, 0, 3, 1, 2])}, r"must be in 0 … 2"),
         ({"indices": np.array([1, 0, -1, 1, 2])}, r"must be in 0 … 2"),
         ({"indices": np.array([[1, 0, 2, 1, 2]])}, r"shape \(1, 5\)"),
@@ -52,7 +52,7 @@ def test_any_file_of_the_format_is_a_data_set(tmp_path):
 def test_a_file_that_is_not_of_the_format_is_an_error_that_says_why(tmp_path, changes, message):
     (tmp_path / "mine.npz").write_bytes(cached(**changes))
     with pytest.raises(
-        DatasetError, match=rf"mine\.npz is not a data set of isotherm: .*{message}"
+        DatasetError, match=rf"mine\.npz is not a data set for isotherm: .*{message}"
     ):
         load_dataset("mine", tmp_path)
 

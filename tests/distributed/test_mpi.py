@@ -108,7 +108,7 @@ def test_a_rank_that_is_killed_ends_the_job_which_then_goes_on(tmp_path):
     again = ["--checkpoint", tmp_path / "kept", "--temperatures"]
     code, _, err = classify(2, case.edges, case.labels, "-o", tmp_path / "out", *again)
     assert code == 0, err
-    assert "from a checkpoint on" in err
+    assert "continued from a checkpoint" in err
     assert_same(by_node(tmp_path / "out"), of_one_machine(case))
 
 

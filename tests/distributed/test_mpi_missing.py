@@ -29,7 +29,7 @@ def test_engines_of_many_machines_are_not_for_a_graph_in_memory():
 
 
 def test_a_checkpoint_needs_ranks():
-    with pytest.raises(ParameterError, match="--checkpoint goes with"):
+    with pytest.raises(ParameterError, match="--checkpoint works on many machines only"):
         MachineOptions(checkpoint="kept").check_alone()
 
 

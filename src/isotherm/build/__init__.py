@@ -86,7 +86,7 @@ def build_graph(
     place, stages = Path(out), stages or Silent()
     columns, options = columns or {}, options or TextOptions()
     if any(place.exists() and place.samefile(name) for name in edges if Path(name).exists()):
-        raise FileError(f"{out} is one of the files of edges: name another file for the graph")
+        raise FileError(f"{out} is one of the edge files: name another file for the graph")
     with written(out):
         check_output(place, force=force)
     with open_source(edges, options.unpacking) as source:
@@ -96,7 +96,7 @@ def build_graph(
             if known and memory is not None:
                 check_in_memory(edges, columns, options, memory)
             return _build_in_memory(source, place, columns, options, stages, force=force)
-    with stages.stage(f"looking at {edges[0]}"):
+    with stages.stage(f"inspecting {edges[0]}"):
         plan = plan_build(edges if known else None, columns, options, memory, place)
     if plan.words:
         stages.hint(plan.words)

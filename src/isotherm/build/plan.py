@@ -65,7 +65,7 @@ class Plan:
     def too_long(self, n_entries: int, size: int) -> NotEnoughMemory:
         """What to say of rows that cannot be taken apart and take so many bytes too many."""
         return too_little(
-            self.memory, self.memory + size, f"since a few nodes alone have {n_entries:,} edges"
+            self.memory, self.memory + size, f"because a few nodes alone have {n_entries:,} edges"
         )
 
 
@@ -107,8 +107,9 @@ def plan_build(
     )
     if disk > free_disk:
         raise FileError(
-            f"not enough room on the disk: a graph of {about}{counts.rows:,} edges takes up to "
-            f"{size_text(disk)} beside {out} while it is built, and {size_text(free_disk)} is free"
+            f"not enough room on the disk: building a graph of {about}{counts.rows:,} edges takes "
+            f"up to {size_text(disk)} beside {out}, and {size_text(free_disk)} is free. Free some "
+            "space, or name a file on another disk"
         )
     return Plan(memory, words)
 
@@ -138,7 +139,7 @@ def check_in_memory(
     """Raise NotEnoughMemory if a graph that is read as a whole takes more than is allowed."""
     needed = PROGRAM + memory_of_building(count_edges(edges, columns, options))
     if needed > memory:
-        raise too_little(memory, needed, "since such a file is read as a whole")
+        raise too_little(memory, needed, "because such a file is read as a whole")
 
 
 def too_little(memory: int, needed: int, why: str) -> NotEnoughMemory:
@@ -146,5 +147,5 @@ def too_little(memory: int, needed: int, why: str) -> NotEnoughMemory:
     mebibytes = -(-needed // (1 << 20))
     return NotEnoughMemory(
         f"{size_text(memory)} of memory is too little to build the graph, {why}: "
-        f"--memory {mebibytes}M (memory={mebibytes << 20}) would do"
+        f"use --memory {mebibytes}M (memory={mebibytes << 20})"
     )

@@ -95,8 +95,8 @@ class HeatClassifier(Questions):
             unknown. Or a DataFrame with a column of nodes and one of labels, or the name of an
             attribute of the nodes of a networkx or igraph graph.
         confidence : number, array of shape (n,), or mapping or Series {node: number}, optional
-            How sure a label is, above 0 and up to 1. Below 1 a node is not held at its label but
-            takes it as so large a part of its temperature, the rest coming from its neighbours; it
+            How sure a label is, above 0 and at most 1. Below 1, a node is not held at its label:
+            the label makes up this share of its temperature, and its neighbours the rest. The node
             counts as predicted and may get another label. See `isotherm.classifier.seeds`.
         progress : callable, optional
             Called every few milliseconds with the steps so far and the error that is still likely;
@@ -140,7 +140,7 @@ class HeatClassifier(Questions):
         return self
 
     def update(self, labels: Mapping[Hashable, Any], *, progress: Progress | None = None) -> Self:
-        """Add, change or withdraw labels after a fit: exactly, at the price of a column each.
+        """Add, change or withdraw labels after a fit: exactly, at the cost of one column each.
 
         The result is that of fitting again with these labels, proven like it; decision and leak
         stay those that were chosen then. Nothing is changed if it fails.

@@ -230,7 +230,8 @@ class Diagnostics:
         seeds = self.classifier.seeds_
         if len(seeds.nodes) == 1:
             raise LabelError(
-                "there is no other seed: nothing explains the node without its own label"
+                "there is only one seed, so nothing explains its node without its own label; add "
+                "another seed"
             )
         S = self.model.scores_without(self.classifier.session(), without)
         code = UNKNOWN if S is None else int(np.nan_to_num(S[0], nan=-np.inf).argmax())
@@ -268,7 +269,10 @@ class Diagnostics:
         names, classes = self.classifier.names_, self.classifier.classes_
         (node,) = names[[i]].tolist()
         if flows[0].session.problem.is_unreached[i]:
-            raise LabelError(f"no heat reaches node {node!r}: nothing explains it")
+            raise LabelError(
+                f"no heat reaches node {node!r}, so nothing explains it; label a node that is "
+                "connected to it"
+            )
         label, own_label = (None if k is None else classes[[k]].tolist()[0] for k in codes)
         found = mixed_shares(flows, i, asked.paths, asked.heat, tol=SHARES_TOL)
         shares = found.shares

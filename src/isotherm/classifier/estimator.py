@@ -191,7 +191,7 @@ class DirichletEstimator:
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """What is known of each node, as a pandas DataFrame with a row for each.
+        """What is known about each node, as a pandas DataFrame with a row for each.
 
         Its columns are those of the files that `isotherm.write_predictions` writes, with ids,
         labels and numbers as they are.
@@ -215,7 +215,7 @@ class DirichletEstimator:
         return frame_of(self.columns())
 
     def to_networkx(self) -> Any:
-        """The graph as one of networkx, with what is known of each node as its attributes.
+        """The graph as a networkx graph, with what is known about each node as its attributes.
 
         They are named as the columns of `to_frame`, and hold plain texts, numbers and truth values,
         so that networkx can write them to files; what a node does not have is left out. Edges have
@@ -243,7 +243,7 @@ class DirichletEstimator:
         ----------
         path : str or Path
         **options
-            ``force=True`` replaces a file that is there; see `isotherm.write_report`.
+            ``force=True`` replaces an existing file; see `isotherm.write_report`.
 
         Examples
         --------
@@ -267,7 +267,7 @@ def check_is_fitted(estimator: DirichletEstimator) -> None:
         from sklearn.exceptions import NotFittedError  # slow to load, and seldom needed
 
         name = type(estimator).__name__
-        raise NotFittedError(f"this {name} knows nothing yet: call fit first")
+        raise NotFittedError(f"this {name} is not fitted yet: call fit first")
 
 
 def slices(n: int, at_once: int = ROWS) -> Iterator[slice]:

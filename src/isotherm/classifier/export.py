@@ -101,4 +101,6 @@ def _library(name: str, method: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise MissingLibrary(f"{method} needs {name}: pip install {name}") from None
+        raise MissingLibrary(
+            f"{method} needs {name}, which is not installed: pip install {name}"
+        ) from None

@@ -15,8 +15,8 @@ from isotherm.labels import UNKNOWN, ByNode, number_classes
 NODE, LABEL = "node", "label"
 CUT = (
     "cross-validation cuts the nodes that it holds out from the graph, and a scorer other than the "
-    "default counts unknown labels as a class: leave_one_out() scores the labels that are known "
-    "on the whole graph, as does isotherm evaluate"
+    "default counts unknown labels as a class. Use leave_one_out() or isotherm evaluate instead: "
+    "they score the known labels on the whole graph"
 )
 
 _told: set[tuple[str, int]] = set()  # lines of code that were warned of cross-validation
@@ -50,8 +50,8 @@ def graph_and_labels(
     """
     if y is None:
         raise LabelError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None: give "
-            "the labels that are known"
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
+            "the known labels"
         )
     if isinstance(y, str):
         y = _attribute(X, y)
@@ -83,11 +83,13 @@ def _attribute(g: Any, name: str) -> dict[Any, Any]:
         found = dict(zip(nodes, given, strict=True))
     else:
         raise LabelError(
-            f"labels are {name!r}, a text: the name of an attribute of the nodes goes with a "
-            f"networkx or igraph graph, and this is a {type(g).__name__}"
+            f"labels are {name!r}, the name of a node attribute: that works with a networkx or "
+            f"igraph graph only, and this is a {type(g).__name__}. Pass the labels themselves"
         )
     if all(label is None for label in found.values()):
-        raise LabelError(f"no node of the graph has an attribute {name!r}")
+        raise LabelError(
+            f"no node of the graph has an attribute {name!r}: name one that the nodes have"
+        )
     return found
 
 
@@ -103,7 +105,8 @@ def _of_frame(frame: Any, *, indicator: bool) -> Any:
         return frame
     if len(columns) != 2:
         raise LabelError(
-            f"which columns are nodes and labels? There are {', '.join(map(repr, names))}: name "
-            "them node and label, or choose two, as in frame[['account', 'status']]"
+            "it is not clear which columns hold nodes and labels; the columns are "
+            f"{', '.join(map(repr, names))}. Name them node and label, or choose two, as in "
+            "frame[['account', 'status']]"
         )
     return ByNode(*columns)

@@ -54,9 +54,9 @@ def read_label_sets(labels: Any, graph: Graph) -> _Seeds:
     else:
         seeds, has, classes = (_from_indicator if is_table else _from_sets)(labels, graph)
     if len(seeds) == 0:
-        raise LabelError("no seed: the labels of every node are unknown")
+        raise LabelError("no seed: the labels of every node are unknown; give some nodes theirs")
     if not has.any():
-        raise LabelError("no label: no seed has any")
+        raise LabelError("no label: none of the seeds has one; give at least one seed a label")
     return seeds, has, classes
 
 
@@ -69,27 +69,34 @@ def read_indicator(indicator: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]
     try:
         values = np.asarray(indicator, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise LabelError(f"an indicator must be of numbers 0 and 1: {error}") from None
+        raise LabelError(f"an indicator must have numbers 0 and 1: {error}") from None
     if values.ndim != 2:
-        raise LabelError(f"an indicator must have a row per node, not shape {values.shape}")
+        raise LabelError(
+            f"an indicator must have a row per node and a column per label, got shape "
+            f"{values.shape}"
+        )
     unknown = (values == UNKNOWN) | np.isnan(values)
     known = ~unknown.any(axis=1)
     mixed = np.flatnonzero(~known & ~unknown.all(axis=1))
     if len(mixed):
         raise LabelError(
-            f"row(s) {mixed[:5].tolist()} of the indicator are unknown in part; −1 or NaN must "
-            "fill a row or not be there"
+            f"row(s) {mixed[:5].tolist()} of the indicator are partly unknown; fill a whole row "
+            "with −1 or NaN, or none of it"
         )
     odd = values[known][~np.isin(values[known], [0, 1])]
     if len(odd):
-        raise LabelError(f"an indicator must be of 0 and 1 (−1 or NaN: unknown), not {odd[0]:g}")
+        raise LabelError(
+            f"an indicator must have 0 and 1 only (−1 or NaN where unknown), got {odd[0]:g}"
+        )
     return known, values == 1
 
 
 def _from_indicator(labels: Any, graph: Graph) -> _Seeds:
     known, has = read_indicator(labels)
     if has.shape[1] == 0:
-        raise LabelError("no label: the indicator has no column")
+        raise LabelError(
+            f"no label: the indicator has no column (shape {has.shape}); give one per label"
+        )
     positions = np.arange(len(has))
     classes: NDArray[np.generic] = np.arange(has.shape[1])
     by_node = None
@@ -100,8 +107,8 @@ def _from_indicator(labels: Any, graph: Graph) -> _Seeds:
         positions = graph.positions(by_node[0])
     elif len(has) != graph.n_nodes:
         raise LabelError(
-            f"an indicator of {len(has)} rows for a graph of {graph.n_nodes} nodes; give one per "
-            "node (-1 or NaN where unknown) or a mapping {node: labels}"
+            f"an indicator of {len(has)} rows for a graph of {graph.n_nodes} nodes; give one row "
+            "per node (-1 or NaN where unknown) or a mapping {node: labels}"
         )
     return positions[known], has[known], classes
 
@@ -120,8 +127,8 @@ def _from_rows(labels: ByNode, graph: Graph) -> _Seeds:
 def _from_sets(labels: Any, graph: Graph) -> _Seeds:
     if isinstance(labels, list | tuple) and _like_an_indicator(labels):
         raise LabelError(
-            "rows of 0 and 1 in a list may be an indicator or collections of the labels 0 and 1; "
-            "pass np.array(labels) for the first, sets for the second"
+            "a list of rows of 0 and 1 is ambiguous: it may be an indicator, or collections of the "
+            "labels 0 and 1. Pass np.array(labels) for the first, sets for the second"
         )
     positions, given = locate(labels, graph)
     known = np.array([not is_missing(each) for each in given.tolist()], dtype=bool)
@@ -132,8 +139,8 @@ def _from_sets(labels: Any, graph: Graph) -> _Seeds:
         if not isinstance(own, Collection) or isinstance(own, str | bytes | Mapping):
             node = graph.names[[i]].tolist()[0]
             raise LabelError(
-                f"Unknown label type: node {node!r} has {own!r}, and not a collection of labels (a "
-                "set, list or tuple), or None where they are unknown"
+                f"Unknown label type: node {node!r} has {own!r}; give a set, list or tuple of "
+                "labels, or None where they are unknown"
             )
         own = own.tolist() if isinstance(own, np.ndarray) else list(own)
         all_labels += own
@@ -142,7 +149,10 @@ def _from_sets(labels: Any, graph: Graph) -> _Seeds:
     if (numbers == UNKNOWN).any():
         row = rows[int(np.flatnonzero(numbers == UNKNOWN)[0])]
         node = graph.names[[seeds[row]]].tolist()[0]
-        raise LabelError(f"the labels of node {node!r} hold -1, None or NaN, which is no label")
+        raise LabelError(
+            f"the labels of node {node!r} include -1, None or NaN, which is not a label; leave it "
+            "out, or give None for the whole node if its labels are unknown"
+        )
     check_room(graph.n_nodes, len(classes), len(seeds), what="labels")
     has = np.zeros((len(seeds), len(classes)), dtype=bool)
     has[rows, numbers] = True

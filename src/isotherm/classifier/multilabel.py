@@ -46,7 +46,7 @@ PROBABILITY_TOL = 1e-4  # of temperatures that only calibrate
 class MultiLabelDirichletClassifier(
     DirichletEstimator, MultiOutputMixin, ClassifierMixin, Estimator
 ):
-    """Give every node of a graph its labels, none or several, from a few nodes whose are known.
+    """Give every node of a graph its labels, none or several, from a few nodes with known labels.
 
     One Dirichlet problem per label: seeds that have it are held at 1, seeds that do not at 0. Each
     label is then decided as by a `DirichletClassifier` of the two classes "has it" and "has not".
@@ -66,7 +66,7 @@ class MultiLabelDirichletClassifier(
     Attributes
     ----------
     names_ : array of shape (n,)
-        Node ids, in the order of all that follows.
+        Node ids, in the order of all arrays below.
     classes_ : array of shape (L,)
         The labels; for an indicator without names the numbers of its columns.
     indicator_ : bool array of shape (n, L)
@@ -243,11 +243,11 @@ class MultiLabelDirichletClassifier(
     def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
         """Probability of each label, shape (n, L), calibrated on what seeds get when left out.
 
-        One label at a time; see `isotherm.trust.calibrate`. The first call leaves seeds out, up to
-        300 of them, and takes its time. Probabilities are ordered like the scores of their label,
-        but whether a node has it is decided by the scores: it may be given and less likely than
-        not. Seeds have what is known of them; nodes no heat reaches the share of the label among
-        the seeds.
+        One label at a time; see `isotherm.trust.calibrate`. The first call leaves out up to 300
+        seeds, which takes time. Probabilities are ordered like the scores of their label, but the
+        scores decide whether a node has it: a label may be given although it is less likely than
+        not. Seeds have what is known about them; nodes that no heat reaches have the share of the
+        label among the seeds.
 
         Parameters
         ----------
@@ -270,8 +270,8 @@ class MultiLabelDirichletClassifier(
     def columns(self) -> dict[str, list[Any]]:
         """What is known of each node, by the name of the column; see `to_frame`.
 
-        ``labels`` and the ``probabilities`` of these are tuples, and ``certified`` says whether all
-        labels are, those that a node has and those that it has not.
+        ``labels`` and their ``probabilities`` are tuples; ``certified`` says whether all labels are
+        numerically exact, those that a node has and those that it does not have.
         """
         P, has = self.predict_proba(), self.indicator_
         return {
@@ -291,7 +291,10 @@ class MultiLabelDirichletClassifier(
         known, truth = read_indicator(y)
         found = self.predict(X)
         if found.shape != truth.shape:
-            raise LabelError(f"an indicator of shape {truth.shape} for labels of {found.shape}")
+            raise LabelError(
+                f"y has shape {truth.shape}, but the predicted labels have {found.shape}: give one "
+                "row per new node and one column per label"
+            )
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         right = (found == truth).all(axis=1)[known]
         return float(np.average(right, weights=weights)) if known.any() else float("nan")

@@ -33,7 +33,10 @@ def extend(
     weights = weights[:, usable]
     total = weights @ np.ones(len(usable))
     if not np.isfinite(total).all():
-        raise GraphError("the weights of a new node add up to infinity: scale them down")
+        bad = int(np.flatnonzero(~np.isfinite(total))[0])
+        raise GraphError(
+            f"the weights of a new node (row {bad}) add up to infinity: scale them down"
+        )
     with np.errstate(invalid="ignore"):  # 0 / 0 where a new node has no neighbour
         extended = (weights @ T[usable]) / ((1 + leak) * total)[:, np.newaxis]
     if not abstain:
@@ -49,15 +52,15 @@ def read_new_nodes(rows: Any, nodes: NodeIndex, estimator: str) -> scipy.sparse.
         rows = np.asarray(rows)
     if rows.ndim != 2:
         raise GraphError(
-            f"new nodes are the rows of a matrix of weights; this has shape {rows.shape}. "
-            "Reshape your data, for a single node by X.reshape(1, -1)"
+            f"new nodes must be the rows of a matrix of weights, got shape {rows.shape}. "
+            "Reshape your data; for a single node use X.reshape(1, -1)"
         )
     weights = as_weight_matrix(rows)
     if rows.shape[1] != len(nodes):
         raise GraphError(
             f"X has {rows.shape[1]} features, but {estimator} is expecting {len(nodes)} "
-            "features as input: new nodes are the rows of a matrix of weights, with a column "
-            "for each of the fitted nodes"
+            "features as input: new nodes must be the rows of a matrix of weights, with one "
+            "column for each fitted node"
         )
     return weights
 
@@ -72,6 +75,6 @@ def _weights_of(
     found = nodes.positions(ends) if ends else np.empty(0, np.intp)
     try:
         numbers = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise GraphError("the weights of a new node must be numbers") from None
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"the weights of a new node must be numbers: {error}") from None
     return scipy.sparse.csr_array((numbers, (own, found)), shape=(len(new), len(nodes)))

@@ -60,8 +60,8 @@ def pick_model(
         needed = memory_of_stack(*size)
         raise NotEnoughMemory(
             f"a stacked model of this graph takes about {size_text(needed)} of memory, and "
-            f"{size_text(limit)} is allowed: --memory {-(-needed // (1 << 20))}M would do, and so "
-            "would --model paper"
+            f"{size_text(limit)} is allowed: use --memory {-(-needed // (1 << 20))}M or "
+            "--model paper"
         )
     known = signature(StackedHeatClassifier).parameters
     shared = {name: value for name, value in parameters.items() if name in known}

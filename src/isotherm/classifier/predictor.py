@@ -143,10 +143,10 @@ class Predictor(DirichletEstimator):
 
     @property
     def ranking_(self) -> Ranking:
-        """Where one class is known: the free nodes, those nearest to its seeds first.
+        """If only one class is known: the free nodes, those nearest to its seeds first.
 
-        By temperatures with the leak of the fit, or 0.01 if that has none; see
-        `isotherm.trust.rank`. Found when first asked for.
+        They are ranked by temperature, with the leak of the fit, or 0.01 if that is 0; see
+        `isotherm.trust.rank`. Computed on first use.
 
         Raises
         ------
@@ -156,8 +156,8 @@ class Predictor(DirichletEstimator):
         check_is_fitted(self)
         if len(self.classes_) != 1:
             raise LabelError(
-                f"a ranking is for one class, and there are {len(self.classes_)}: sort nodes by "
-                "the column of a class in predict_proba()"
+                f"a ranking is for one class, but there are {len(self.classes_)}: sort the nodes "
+                "by the column of a class in predict_proba()"
             )
         if self._later.ranking is None:
             leak = self.selection_.leak or LEAK
@@ -174,8 +174,8 @@ class Predictor(DirichletEstimator):
         ----------
         X : matrix of shape (m, n), or mapping {new node: {node: weight}}, optional
             Weights of m new nodes to the n fitted ones. A new node takes the mean temperature
-            of its neighbours, whose own temperatures stay as they are. A row of the fitted
-            matrix is a new node, too: at a seed's row its known label is not looked at.
+            of its neighbours, whose own temperatures do not change. A row of the fitted matrix
+            is a new node, too: at a seed's row its known label is ignored.
 
         Examples
         --------
@@ -213,7 +213,7 @@ class Predictor(DirichletEstimator):
         return P
 
     def labels_at(self, min_probability: float) -> NDArray[np.generic]:
-        """Labels that are probable enough; of other nodes none, as of those no heat reaches.
+        """Labels that are probable enough; other nodes get none, nor do those no heat reaches.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Predictor(DirichletEstimator):
         Raises
         ------
         ParameterError
-            On a number outside of 0 and 1.
+            On a number outside the range from 0 to 1.
 
         Examples
         --------
@@ -238,7 +238,7 @@ class Predictor(DirichletEstimator):
         return decode_labels(said.codes, self.classes_)
 
     def columns(self) -> dict[str, list[Any]]:
-        """What is known of each node, by the name of the column; see `to_frame`."""
+        """What is known about each node, by the name of the column; see `to_frame`."""
         check_is_fitted(self)
         if len(self.classes_) == 1:
             return RankedRows.of(self.ranking_, self.problem_).columns(self.names_)
@@ -257,11 +257,11 @@ class Predictor(DirichletEstimator):
     # --- some rows at a time, for files and reports ---------------------------------------------
 
     def codes(self, rows: slice | NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Of some nodes: the class number (−1 where there is no label), the number in `STATUS`."""
+        """For some nodes, the class number (−1 without a label) and the number in `STATUS`."""
         return self._codes[rows].astype(np.intp), self._status[rows].astype(np.intp)
 
     def answers(self, rows: slice, min_probability: float = 0.0) -> Answers:
-        """Of some nodes: all that files and reports say of them; see `labels_at`."""
+        """For some nodes, all that files and reports say about them; see `labels_at`."""
         least = check_probability(min_probability)
         return Answers.of(*self.codes(rows), self.some_probabilities(rows), least)
 
@@ -272,15 +272,15 @@ class Predictor(DirichletEstimator):
         return Tally.sum(self.answers(rows, min_probability).tally() for rows in every)
 
     def certainty(self, rows: slice) -> NDArray[np.float64]:
-        """Of some nodes: the probability of the label, as in `predict_proba`; NaN without one."""
+        """For some nodes, the probability of the label, as in `predict_proba`; NaN without one."""
         return self.answers(rows).probability
 
     def some_scores(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
-        """Of some nodes: the scores of the classes."""
+        """For some nodes, the scores of the classes."""
         return self._model.scores(rows)
 
     def some_probabilities(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
-        """Of some nodes: the probabilities of the classes; see `predict_proba`."""
+        """For some nodes, the probabilities of the classes; see `predict_proba`."""
         P: NDArray[np.float64] = self.calibration_(self.some_scores(rows))
         P[self._status[rows] == STATUS.index(NO_HEAT)] = self._model.shares
         known = np.flatnonzero(self._status[rows] == STATUS.index(SEED))

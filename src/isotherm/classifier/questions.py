@@ -30,14 +30,14 @@ class Questions(Predictor):
     def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
         """What each seed would get if it were free: an honest score without further labels.
 
-        The same as fitting again without the seed, at the price of one column each: `error_bound`
-        says how nearly, about as well as `tol`, and `certified` which labels are proven to be the
-        same.
+        The result is that of fitting again without the seed, at the price of one column each.
+        `error_bound` says how closely, about as well as `tol`; `certified` says which labels are
+        proven to be the same.
 
         Parameters
         ----------
         max_seeds : int, optional
-            Leave out so many at the most, drawn at random; the result says that it is a sample.
+            Leave out at most this many, drawn at random; the result says that it is a sample.
         random_state : int
             Of the draw.
 
@@ -52,22 +52,23 @@ class Questions(Predictor):
         return self._diagnostics().leave_one_out(max_seeds, random_state)
 
     def spot_check(self) -> LeaveOneOut:
-        """The same of a sample of the seeds, at a bounded price.
+        """The same for a sample of the seeds, at a bounded cost.
 
-        It is the sample by which probabilities are calibrated, or the decision was chosen: up to
-        300 seeds that are not the only ones of their class, left out one at a time; more on a small
-        graph, if chosen by it; up to 31 on a graph of more than 150 000 edges (1.5 million, if
-        chosen by it). Where there are many seeds on such a graph a tenth of them is left out
-        together; each then misses the others, too, and fares a bit worse.
+        It is the sample that probabilities are calibrated on, or that the decision was chosen by:
+        up to 300 seeds that are not the only ones of their class, left out one at a time; more on a
+        small graph, if the decision was chosen by it; up to 31 on a graph of more than 150 000
+        edges (1.5 million, if the decision was chosen by it). If there are many seeds on such a
+        graph, a tenth of them is left out at once; each then also misses the others and does
+        slightly worse.
         """
         return self._diagnostics().spot_check()
 
     def expected_accuracy(self) -> Interval:
-        """The share of free nodes whose label is right, where they get one, and where it lies.
+        """The share of free nodes with a label whose label is right, with an interval.
 
-        Unlike that of `leave_one_out` it holds for seeds that are no random sample, such as those
-        of `suggest`: seeds left out are weighted until they look like free nodes. See
-        `isotherm.trust.expected`. Not a number if no seed can be left out, or no node is free.
+        Unlike the accuracy of `leave_one_out`, it holds for seeds that are not a random sample,
+        such as those of `suggest`: seeds left out are weighted to resemble the free nodes. See
+        `isotherm.trust.expected`. NaN if no seed can be left out, or no node is free.
 
         Examples
         --------
@@ -87,9 +88,9 @@ class Questions(Predictor):
         return self._diagnostics().compare_decisions()
 
     def coverage(self, min_probabilities: Sequence[float] = LEAST) -> list[Coverage]:
-        """What `labels_at` leaves at each least probability, and how often it is right.
+        """How many labels `labels_at` leaves at each least probability, and how many are right.
 
-        Right by the seeds of `spot_check`, each judged by probabilities learnt from others.
+        This is checked on the seeds of `spot_check`, with probabilities learnt from other seeds.
 
         Parameters
         ----------
@@ -98,7 +99,7 @@ class Questions(Predictor):
         return self._diagnostics().coverage(min_probabilities)
 
     def suspects(self, *, max_seeds: int | None = None, random_state: int = 0) -> list[Suspect]:
-        """Seeds of which another label is more probable, by all others; the clearest first.
+        """Seeds for which another label is more probable, judging by all others; clearest first.
 
         The clearest is the one whose own label has the least probability.
 
@@ -134,7 +135,7 @@ class Questions(Predictor):
         return self._diagnostics().suggest(k, random_state)
 
     def should_stop(self, *, gain: float = 0.01, random_state: int = 0) -> Advice:
-        """Whether further labels would still pay: what the last doubling of them has brought.
+        """Whether more labels would still help, judging by what the last doubling of them gained.
 
         Seeds are left out one at a time, and again while half of all seeds are hidden. The
         difference in accuracy, of seeds weighted as in `expected_accuracy`, is what the other half
@@ -143,7 +144,7 @@ class Questions(Predictor):
         Parameters
         ----------
         gain : float
-            The accuracy that twice as many labels must bring to be worth it.
+            The accuracy that twice as many labels must gain to be worth it.
         random_state : int
             Of the draw of the halves.
 
@@ -172,11 +173,11 @@ class Questions(Predictor):
         paths : int
             How many paths to find.
         heat : float, optional
-            From 0 to 1: find more, up to 40 with a hundredth of the heat each, where these carry
-            less than this share of it, and say what is left to others.
+            From 0 to 1: while the paths carry less than this share of the heat, find more, up to 40
+            with at least a hundredth of the heat each; `rest` says what other paths carry.
         without_own : bool
-            Of a seed: explain what it would have if it were free, as after `suspects`. `label` is
-            then the one that it would get, `own_label` the one that is known of it.
+            For a seed: explain the label it would get if it were free, as after `suspects`. `label`
+            is then the label it would get, and `own_label` its known one.
         probability : bool
             Whether to say how probable the label is: seeds are left out for that, once.
 
@@ -213,7 +214,7 @@ class Questions(Predictor):
         probability: bool = False,
         skipped: list[str] | None = None,
     ) -> Iterator[Explanation]:
-        """The same for several nodes, one after the other; what they share is made ready once.
+        """The same for several nodes, one after the other; shared work is done once.
 
         Parameters
         ----------

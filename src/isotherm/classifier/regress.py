@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
-    """Give every node of a graph a value from the few whose values are known.
+    """Give every node of a graph a value, from a few nodes with known values.
 
-    The values are temperatures held at the seeds; all others are those of the equilibrium.
+    Seeds are held at their values, as temperatures; all other values are those at equilibrium.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
     Attributes
     ----------
     names_ : array of shape (n,)
-        Node ids, in the order of all that follows.
+        Node ids, in the order of all arrays below.
     temperatures_ : array of shape (n,)
         The values of all nodes.
     mean_temperatures_ : float
@@ -143,8 +143,8 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
     def spot_check(self) -> ValuesLeftOut:
         """What seeds would get if their own values were not known: how far off values may be.
 
-        Up to 300 seeds are left out one at a time, all of them if there are fewer; on a graph of
-        more than 150 000 edges up to 31, or a tenth of all together.
+        Up to 300 seeds are left out one at a time; on a graph of more than 150 000 edges up to 31,
+        or a tenth of all seeds at once.
 
         Examples
         --------

@@ -178,9 +178,12 @@ def _known(
     """Nodes, sorted, the distribution over the classes of each, and the classes."""
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] > 1:
         if len(labels) != graph.n_nodes:
-            raise LabelError(f"{len(labels)} rows of shares for a graph of {graph.n_nodes} nodes")
+            raise LabelError(
+                f"{len(labels)} rows of shares for a graph of {graph.n_nodes} nodes; give one row "
+                "per node (NaN where unknown)"
+            )
         if labels.dtype.kind not in "biuf":
-            raise LabelError(f"rows of shares must be numbers, not {labels.dtype}")
+            raise LabelError(f"rows of shares must be numbers, got type {labels.dtype}")
         nodes = np.flatnonzero(~np.isnan(labels).all(axis=1))
         return _shares(nodes, labels[nodes].astype(np.float64), np.arange(labels.shape[1]), graph)
     if _has_distributions(labels):
@@ -199,7 +202,7 @@ def _refuse_continuous(classes: NDArray[np.generic]) -> None:
         odd = classes[classes != np.floor(classes)][0]
         raise LabelError(
             f"labels are continuous, such as {odd}: predict numbers with DirichletRegressor, or "
-            "write them as texts if each stands for a class"
+            "turn them into text if each stands for a class"
         )
 
 
@@ -229,8 +232,10 @@ def _distributions(
     Y = np.zeros((len(nodes), len(classes)))
     try:
         share_of = np.array(shares, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise LabelError("the shares of a distribution {label: share} must be numbers") from None
+    except (TypeError, ValueError) as error:
+        raise LabelError(
+            f"the shares of a distribution {{label: share}} must be numbers: {error}"
+        ) from None
     np.add.at(Y, (np.array(row_of, dtype=np.intp)[known], numbers[known]), share_of[known])
     return _shares(nodes, Y, classes, graph)
 
@@ -242,11 +247,12 @@ def _shares(
     some = (Y != 0).any(axis=1)
     nodes, Y = nodes[some], Y[some]
     if len(nodes) == 0:
-        raise LabelError("no seed: no node has a label")
+        raise LabelError("no seed: no node has a label; give at least one node a label")
     bad = ~(np.isfinite(Y) & (Y >= 0)).all(axis=1)
     if bad.any():
         where = graph.names[nodes[bad][:5]].tolist()
-        raise LabelError(f"shares must be numbers ≥ 0; they are not at node(s) {where}")
+        odd = next(share for share in Y[bad][0].tolist() if not 0 <= share < np.inf)
+        raise LabelError(f"shares must be finite numbers ≥ 0, got {odd:g} at node(s) {where}")
     there = Y.any(axis=0)
     Y, classes = Y[:, there], classes[there]
     Y = Y / Y.max(axis=1, keepdims=True)  # shares need only be in proportion, whatever their size
@@ -277,6 +283,11 @@ def _confidence(
     except (TypeError, ValueError) as error:
         raise ParameterError(f"confidence must be numbers: {error}") from None
     found = of_node[nodes]
-    if not ((found > 0) & (found <= 1)).all():
-        raise ParameterError("confidence must be above 0 and at most 1 at every seed")
+    bad = ~((found > 0) & (found <= 1))
+    if bad.any():
+        (node,) = graph.names[nodes[bad][:1]].tolist()
+        raise ParameterError(
+            f"confidence must be above 0 and at most 1 at every seed, got {found[bad][0]:g} at "
+            f"node {node!r}"
+        )
     return None if (found == 1).all() else found

@@ -206,8 +206,8 @@ class StackedHeatClassifier(HeatClassifier):
     def leave_one_out(self, *, max_seeds: int | None = None, random_state: int = 0) -> LeaveOneOut:
         """What each seed would get if it were free, by models that were fitted without it.
 
-        Of up to 1500 seeds that are not the only ones of their class; up to 300 seeds are left out
-        one at a time, of more a tenth at once.
+        For up to 1500 seeds that are not the only ones of their class. Up to 300 seeds are left out
+        one at a time; of more, a tenth at a time.
 
         Parameters
         ----------
@@ -232,5 +232,5 @@ def _reason(seeds: Seeds, chosen: Plan | None) -> str:
     if len(seeds.classes) < 2:
         return "there is only one class"
     if chosen is None:
-        return "too few seeds share their class with another to learn from"
+        return "too few seeds share their class with another seed to learn from"
     return ""

@@ -9,7 +9,7 @@ from isotherm.classifier.stack import StackedHeatClassifier
 
 
 class StackedDirichletClassifier(StackedHeatClassifier, ClassifierMixin, Estimator):
-    """Label all nodes of a graph from a few: the most accurate labels, with probabilities.
+    """Label all nodes of a graph from a few known labels: the most accurate, with probabilities.
 
     Three heat flows (the paper's, and two in which hubs are damped and heat leaks), an embedding of
     the nodes that knows no labels, and the seeds around a node, combined by a small model that is
@@ -20,9 +20,9 @@ class StackedDirichletClassifier(StackedHeatClassifier, ClassifierMixin, Estimat
     Parameters
     ----------
     balance : float
-        From 0 to 1: how much labels are shifted towards rare classes, as macro-F1 wants it, at the
-        price of accuracy. With 0 the label is the most probable class, with 1 all classes are taken
-        to be of the same size. Probabilities do not depend on it.
+        From 0 to 1: how much labels are shifted towards rare classes, which raises macro-F1 at the
+        price of accuracy. With 0 the label is the most probable class; with 1 all classes are
+        treated as equally large. Probabilities do not depend on it.
     tol : float
         Every temperature of every flow is proven to be within `tol` of equilibrium.
     solver, engine, threads, memory, unreached, warm_start
@@ -35,7 +35,7 @@ class StackedDirichletClassifier(StackedHeatClassifier, ClassifierMixin, Estimat
     fallback_ : str
         Why that is so; empty where there is a model.
     views_ : list of (str, float)
-        What is combined, and what each counts.
+        What is combined, and the weight of each.
     names_, classes_, labels_, status_, doubts_, seeds_, left_out_, n_iter_
         See `isotherm.DirichletClassifier`.
     scores_ : array of shape (n, K)
@@ -43,8 +43,8 @@ class StackedDirichletClassifier(StackedHeatClassifier, ClassifierMixin, Estimat
     margins_ : array of shape (n,)
         Logit of the label minus that of the runner-up.
     certified_ : bool array of shape (n,)
-        Whether the label is proven not to change within the proven errors of all temperatures, the
-        model being what it is.
+        Whether the label is proven not to change within the proven errors of all temperatures, for
+        this model. That does not mean that the label is correct.
     calibration_ : Softmax
         Logits → probabilities.
     temperatures_, mean_temperatures_, problem_, solution_

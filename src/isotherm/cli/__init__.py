@@ -39,10 +39,10 @@ def program(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show where in the program an error came up.")
+        bool, typer.Option("--debug", help="Show where in the program an error occurred.")
     ] = False,
 ) -> None:
-    """Label every node of a graph from a few, by heat diffusion at equilibrium."""
+    """Label every node of a graph from a few known labels, by heat diffusion at equilibrium."""
     settings.debug = debug
 
 

@@ -78,26 +78,26 @@ def run_command(command: Callable[..., int | None]) -> int:
 
 def _lack(error: Exception) -> str | None:
     """What was not to be had, if it was that: memory, or a library."""
-    advice = "isotherm estimate tells how much is needed, and ulimit -v what is allowed"
+    advice = "isotherm estimate shows how much is needed, and ulimit -v how much is allowed"
     if isinstance(error, MemoryError):
         return f"not enough memory; {advice}"
     if any(word in str(error) for word in NO_ROOM):
         return f"not enough memory ({error}); {advice}"
     if isinstance(error, ImportError):
-        return f"a library cannot be loaded: {error}; install isotherm and what it needs anew"
+        return f"a library cannot be loaded: {error}; install isotherm again with all it needs"
     return None
 
 
 def _unforeseen(error: Exception) -> str:
     return (
-        f"something unforeseen, {type(error).__name__}: {error}; this is a fault of isotherm. "
-        "With --debug it says where"
+        f"unexpected error, {type(error).__name__}: {error}. This is a bug in isotherm: please "
+        "report it, with what isotherm --debug prints for the same command"
     )
 
 
 def _interrupted() -> int:
     code = exit_code()
-    said = "interrupted" if code is None else "ended by a signal"
+    said = "interrupted" if code is None else "stopped by a signal"
     say("error", f"{said}; no file was left half written")
     return code or INTERRUPTED
 

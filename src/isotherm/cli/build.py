@@ -18,14 +18,15 @@ from isotherm.errors import IsothermWarning
 
 EdgeFiles = Annotated[
     list[str],
-    typer.Argument(metavar="EDGES...", help="Files of edges, or, with --check, a saved graph."),
+    typer.Argument(metavar="EDGES...", help="Files of edges; with --check, a saved graph."),
 ]
 Out = Annotated[
-    str | None, typer.Option("--graph", "-o", metavar="OUT", help="File for it, as graph.iso.")
+    str | None,
+    typer.Option("--graph", "-o", metavar="OUT", help="File for the graph, such as graph.iso."),
 ]
 Check = Annotated[
     bool,
-    typer.Option("--check", help="Verify a saved graph: of EDGES, or the one just built."),
+    typer.Option("--check", help="Verify a saved graph: EDGES, or the one just built."),
 ]
 
 
@@ -40,7 +41,7 @@ def build(
     reading: EdgeOptions,
     messages: MessageOptions,
 ) -> None:
-    """Build a graph once, to be opened in milliseconds by all other commands.
+    """Build a graph once, so that all other commands open it in milliseconds.
 
     For example: isotherm build edges.parquet -o graph.iso --memory 4G
     """

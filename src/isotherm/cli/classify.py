@@ -32,7 +32,7 @@ def classify(
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Label every node of a graph from a few known ones.
+    """Label every node of a graph from a few known labels.
 
     For example: isotherm classify edges.csv labels.csv -o labelled.csv --report report.html
 
@@ -40,7 +40,7 @@ def classify(
     """
     if not (output.out or output.report or output.summary or output.estimate):
         raise typer.BadParameter(
-            "Name a file for the predictions with -o (- is standard output), or one for --report."
+            "Name a file for the predictions with -o (- is standard output), or for --report."
         )
     job = make_job(edges[0], labels, reading, model, solver)
     if machines.are_asked_for(solver.engine) and not output.estimate:
@@ -50,8 +50,8 @@ def classify(
     machines.check_alone()
     if len(edges) > 1:
         raise typer.BadParameter(
-            f"One machine reads EDGES from one file, and {len(edges)} are named: give their "
-            "folder, or a pattern in quotes, such as 'parts/*.parquet'; or use --ranks."
+            f"One machine reads EDGES from one file, but {len(edges)} files were given: name their "
+            "folder, or a pattern in quotes such as 'parts/*.parquet', or use --ranks."
         )
     if output.estimate:
         print_estimate(job, messages)
@@ -73,7 +73,7 @@ def classify(
         _classify_sets(job, several.label_separator, messages)
         return
     if several.label_separator is not None:
-        raise typer.BadParameter("--label-separator goes with --multi.")
+        raise typer.BadParameter("--label-separator needs --multi: add --multi, or leave it out.")
     from isotherm.pipeline import do
     from isotherm.report.model_lines import model_lines
     from isotherm.report.terminal import run_lines

@@ -19,7 +19,7 @@ Name = Annotated[str, typer.Argument(help="Name of the data set.")]
 
 @commands.command("list")
 def list_datasets(data: Data = None) -> None:
-    """List the data sets: those bundled, those in the cache, and those to download."""
+    """List all data sets: bundled, in the cache, or to download."""
     from isotherm.datasets import dataset_names, describe
     from isotherm.report.terminal import dataset_table
 
@@ -40,7 +40,7 @@ def fetch(name: Name, data: Data = None) -> None:
 
 @commands.command()
 def info(name: Name, data: Data = None) -> None:
-    """Say what a data set is, where it comes from, and what is in it."""
+    """Show what a data set is, where it comes from, and what is in it."""
     from isotherm.datasets import describe, load_dataset
     from isotherm.report.terminal import dataset_lines
 

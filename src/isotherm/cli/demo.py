@@ -33,10 +33,10 @@ def demo(
     solver: o.SolverOptions,
     messages: MessageOptions,
 ) -> None:
-    """Find the section of each Debian package from one in twenty, by what depends on what.
+    """Find the section of every Debian package from that of one in twenty, by their dependencies.
 
-    The web page is isotherm-demo.html unless --report names another file; it is replaced if it
-    is there.
+    The web page is isotherm-demo.html unless --report names another file. An existing file is
+    replaced.
     """
     import numpy as np
 

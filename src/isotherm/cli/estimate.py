@@ -27,23 +27,27 @@ CLASSES = 10  # where no labels are given
 class MachineSizes:
     """A job on many machines, by its size alone."""
 
-    nodes: Annotated[float | None, on_machines(help="Nodes, such as 1e9.")] = None
-    edge_count: Annotated[float | None, on_machines("--edges", help="Edges, such as 1e11.")] = None
+    nodes: Annotated[float | None, on_machines(help="Number of nodes, such as 1e9.")] = None
+    edge_count: Annotated[
+        float | None, on_machines("--edges", help="Number of edges, such as 1e11.")
+    ] = None
     ranks: RankCount = None
     bandwidth: Annotated[
-        str, on_machines(metavar="SIZE", help="Bytes a second that a rank can send.")
+        str, on_machines(metavar="SIZE", help="Bytes that a rank can send per second.")
     ] = "1GB"
     latency: Annotated[
-        float, on_machines(min=0.0, metavar="SECONDS", help="Until a message arrives.")
+        float, on_machines(min=0.0, metavar="SECONDS", help="Time until a message arrives.")
     ] = 2e-5
-    steps: Annotated[int, on_machines(min=1, help="To expect; hard graphs take hundreds.")] = 20
+    steps: Annotated[
+        int, on_machines(min=1, help="Steps to expect; hard graphs take hundreds.")
+    ] = 20
 
     def lines(self, classes: int, memory: int | None) -> list[str]:
         """What it would take, and whether it fits into the memory of a rank."""
         from isotherm.distributed.cost import cost
 
         if self.nodes is None or self.edge_count is None:
-            raise ParameterError("--nodes and --edges go together")
+            raise ParameterError("--nodes and --edges go together: give both")
         found = cost(
             self.nodes,
             self.edge_count,
@@ -66,7 +70,7 @@ def estimate(
     ] = None,
     *,
     classes: Annotated[
-        int, typer.Option(min=1, help="How many classes to expect where there are no labels.")
+        int, typer.Option(min=1, help="Number of classes to expect if there are no labels.")
     ] = CLASSES,
     machines: MachineSizes,
     model: o.ModelOptions,
@@ -74,9 +78,9 @@ def estimate(
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Say how large a job is before it is done: nodes, edges, classes, memory and time.
+    """Estimate how large a job is before running it: nodes, edges, classes, memory and time.
 
-    On many machines, without files: isotherm estimate --nodes 1e9 --edges 1e11 --ranks 512
+    For many machines, without files: isotherm estimate --nodes 1e9 --edges 1e11 --ranks 512
     """
     if machines.nodes is not None or machines.edge_count is not None:
         Console().print("\n".join(machines.lines(classes, parse_memory(solver.memory))))
@@ -92,6 +96,6 @@ def print_estimate(job: Job, messages: MessageOptions, classes: int = CLASSES) -
     from isotherm.report.terminal import estimate_lines
 
     job.check()
-    with messages.stages() as stages, stages.stage(f"looking at {job.edges}"):
+    with messages.stages() as stages, stages.stage(f"inspecting {job.edges}"):
         found = estimate_job(job, classes)
     Console().print("\n".join(estimate_lines(found)))

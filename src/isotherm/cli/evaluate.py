@@ -42,23 +42,26 @@ def evaluate(
     *,
     dataset: Annotated[
         str | None,
-        typer.Option(help="A data set by its name, in place of files; see isotherm datasets list."),
+        typer.Option(
+            help="Name of a data set to use instead of files; see isotherm datasets list."
+        ),
     ] = None,
     data: o.Data = None,
     seeds: Annotated[
-        str, typer.Option(help="Shares of the labelled nodes that are given as seeds.")
+        str, typer.Option(help="Shares of the labelled nodes to use as seeds.")
     ] = "5%,10%,20%",
     repeats: o.Repeats = 20,
     seed: o.Seed = 0,
     decisions: Annotated[
-        bool, typer.Option("--decisions", help="Score each decision, too; the paper's is centred.")
+        bool,
+        typer.Option("--decisions", help="Score every decision too; the paper's is 'centered'."),
     ] = False,
     against: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="Score classifiers of other libraries, too: diffusion, pagerank (scikit-network), "
-            "poisson, laplace (GraphLearning), spreading (scikit-learn), or all that are "
+            help="Score classifiers of other libraries too: diffusion, pagerank (scikit-network), "
+            "poisson, laplace (GraphLearning), spreading (scikit-learn), or 'all' that are "
             "installed.",
         ),
     ] = None,
@@ -100,13 +103,13 @@ def _check_source(edges: str | None, labels: str | None, dataset: str | None) ->
     """Two files or a data set, neither both nor a half of it."""
     if dataset is not None and edges is not None:
         raise ParameterError(
-            f"two graphs were named, the file {edges} and the data set {dataset}: leave out one"
+            f"two graphs were named, the file {edges} and the data set {dataset}: leave one out"
         )
     if dataset is None and labels is None:
         missing = "LABELS, the file of known labels," if edges is not None else "the graph"
         raise ParameterError(
-            f"{missing} is missing: name two files, EDGES and LABELS, or --dataset and a name "
-            "such as karate"
+            f"{missing} is missing: name two files, EDGES and LABELS, or a data set, such as "
+            "--dataset karate"
         )
 
 

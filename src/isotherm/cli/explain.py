@@ -41,7 +41,7 @@ def explain(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="More nodes: one a line, or the column 'node' of CSV or TSV, such as a list has.",
+            help="File of more nodes: one per line, or the column 'node' of a CSV or TSV file.",
         ),
     ] = None,
     most: o.Most = 10,
@@ -49,7 +49,7 @@ def explain(
         bool,
         typer.Option(
             "--without-own",
-            help="Of a node whose label is known: the label that the others give it, and why.",
+            help="For a node whose label is known: explain the label that the others give it.",
         ),
     ] = False,
     out: o.ExplanationFile = None,
@@ -59,7 +59,7 @@ def explain(
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Say why nodes have their labels: which seeds their heat comes from, and along which paths.
+    """Explain why nodes have their labels: which seeds their heat comes from, by which paths.
 
     For example: isotherm explain edges.csv labels.csv ann bob -o why.html
     """
@@ -71,7 +71,9 @@ def explain(
         dict.fromkeys([*(explained or ()), *(_names_in(nodes_from) if nodes_from else ())])
     )
     if not names:
-        raise ParameterError("name the nodes to explain, or a file of them with --nodes-from")
+        raise ParameterError(
+            "no node to explain: name some after LABELS, or a file of them with --nodes-from"
+        )
     if out is not None:
         check_explanation_file(out, len(names))
     run = fitted(job, messages)
@@ -123,10 +125,12 @@ def _names_in(path: str) -> list[str]:
         with Path(path).open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise FileError(f"{path} is too large to be a list of nodes")
+            raise FileError(
+                f"{path} is too large to be a list of nodes: it has more than {MOST_BYTES:,} bytes"
+            )
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise FileError(f"{path} is not text: name the nodes one a line, or as CSV") from None
+        raise FileError(f"{path} is not text: list one node per line, or use CSV") from None
     except OSError as error:
         if isinstance(error, FileError):
             raise

@@ -105,9 +105,14 @@ def _kind(model: ModelOptions) -> Literal["auto", "stacked", "paper"]:
     of_paper = {"--decision": model.decision, "--leak": model.leak, "--stop": model.stop}
     given = [name for name, value in of_paper.items() if value is not None]
     if given and model.model == "stacked":
-        raise ParameterError(f"{given[0]} is of --model paper: the stacked model has none")
+        raise ParameterError(
+            f"{given[0]} is for --model paper only: leave it out, or leave out --model stacked"
+        )
     if model.balance and (given or model.model == "paper"):
-        raise ParameterError("--balance is of --model stacked: labels of the paper have none")
+        raise ParameterError(
+            "--balance is for --model stacked only: leave it out, or "
+            + (f"leave out {given[0]}" if given else "leave out --model paper")
+        )
     return "paper" if given else model.model
 
 

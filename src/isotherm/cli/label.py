@@ -36,39 +36,54 @@ class PageOptions:
 
     demo: Annotated[
         Literal["karate", "debian"] | None,
-        _page(help="Try it on the karate club or on Debian's packages; no files are needed."),
+        _page(help="Try it on the karate club or Debian's packages; no files are needed."),
     ] = None
     nodes: Annotated[
         str | None,
-        _page(metavar="FILE", help="CSV or TSV file about nodes, ids first: shown on the card."),
+        _page(
+            metavar="FILE",
+            help="CSV or TSV file of facts to show about each node; ids in the first column.",
+        ),
     ] = None
     link: Annotated[
         str | None,
-        _page(metavar="ADDRESS", help="Web page of a node; {id} stands for its id."),
+        _page(
+            metavar="ADDRESS",
+            help="Address of a node's web page, to link to; {id} stands for its id.",
+        ),
     ] = None
     oracle: Annotated[
         str | None,
         _page(
             metavar="FILE",
-            help="True labels: they answer by themselves. 'demo' are those of --demo.",
+            help="True labels, used to answer automatically; 'demo' means those of --demo.",
         ),
     ] = None
     answers: Annotated[
         int | None,
-        _page(min=1, help="Labels the oracle gives; by default until further ones hardly pay."),
+        _page(
+            min=1,
+            help="Most labels that the oracle gives; by default it stops when more hardly help.",
+        ),
     ] = None
     journal: Annotated[
-        str | None, _page(metavar="FILE", help="Where labels go at once; beside LABELS.")
+        str | None,
+        _page(
+            metavar="FILE",
+            help="File that keeps each label as soon as it is given; by default beside LABELS.",
+        ),
     ] = None
     save: Annotated[
-        str | None, _page(metavar="FILE", help="CSV file for 'Save'; beside LABELS.")
+        str | None,
+        _page(metavar="FILE", help="CSV file that 'Save' writes; by default beside LABELS."),
     ] = None
-    replay: Annotated[bool, _page("--replay", help="Tell the journal again, without a page.")] = (
-        False
-    )
-    who: Annotated[str | None, _page(metavar="NAME", help="Who labels; by default the user.")] = (
-        None
-    )
+    replay: Annotated[
+        bool, _page("--replay", help="Print what the journal holds, step by step, without a page.")
+    ] = False
+    who: Annotated[
+        str | None,
+        _page(metavar="NAME", help="Name of the person labelling; by default your user name."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -76,22 +91,28 @@ class ServerOptions:
     """Where the page is."""
 
     host: Annotated[
-        str, _served(help="Address to listen on; by default only this machine comes in.")
+        str, _served(help="Address to listen on; by default only this machine can connect.")
     ] = "127.0.0.1"
     port: Annotated[
-        int, _served(min=0, max=65535, help="The next one, if it is in use; 0 is any.")
+        int,
+        _served(
+            min=0, max=65535, help="Port; if it is in use, the next free one. 0: any free port."
+        ),
     ] = 8765
     token: Annotated[
         str | None,
         _served(
-            metavar="TEXT", help="Secret of the address, random by default; needed with --host."
+            metavar="TEXT", help="Secret in the address, random by default; required with --host."
         ),
     ] = None
     open_page: Annotated[bool, _served("--open/--no-open", help="Whether to open a browser.")] = (
         True
     )
     page: Annotated[
-        bool, _served("--page/--no-page", help="Without a page the oracle labels, and that is all.")
+        bool,
+        _served(
+            "--page/--no-page", help="Whether to show the page; without it, the oracle labels."
+        ),
     ] = True
 
 
@@ -108,7 +129,7 @@ def label(
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Label nodes by hand on a page, and watch all others follow.
+    """Label nodes by hand on a web page, and watch all others follow.
 
     For example: isotherm label edges.csv; isotherm label --demo karate
     """
@@ -148,13 +169,13 @@ def _check(
     edges: str | None, labels: str | None, asked: PageOptions, server: ServerOptions
 ) -> None:  # fmt: skip
     if (edges is None) == (asked.demo is None):
-        raise typer.BadParameter("Name a file of EDGES, or try --demo karate.")
+        raise typer.BadParameter("Name either a file of EDGES or a demo, such as --demo karate.")
     if asked.demo is not None and labels is not None:
-        raise typer.BadParameter("--demo needs no files.")
+        raise typer.BadParameter(f"--demo takes no files: leave out {labels}.")
     if asked.oracle == "demo" and asked.demo is None:
-        raise typer.BadParameter("--oracle demo goes with --demo; else name a file of true labels.")
+        raise typer.BadParameter("--oracle demo needs --demo; or name a file of true labels.")
     if asked.oracle is None and not server.page:
-        raise typer.BadParameter("--no-page is for --oracle: without both nobody could label.")
+        raise typer.BadParameter("--no-page needs --oracle: otherwise nobody could label.")
 
 
 def _user() -> str:
@@ -176,7 +197,7 @@ def _run(session: LabellingSession, asked: PageOptions, server: ServerOptions) -
     for note in session.notes:
         say("note", note)
     Console().print(f"label here: {served.address}", soft_wrap=True)
-    Console().print("Ctrl-C ends it; nothing is lost", soft_wrap=True)
+    Console().print("press Ctrl-C to stop; nothing is lost", soft_wrap=True)
     if server.open_page:
         open_browser(
             served.address, lambda: say("note", "no browser could be opened: use the address above")
@@ -202,7 +223,7 @@ def _let_oracle_play(
 
     over = is_over or threading.Event()
     if session.truth is None:
-        raise ParameterError("there are no true labels for an oracle")
+        raise ParameterError("the oracle has no true labels: name a file of them with --oracle")
     play(session, most, is_over=over.is_set)
     if not over.is_set() and session.labelling.labels:
         told = str(result(session))
@@ -216,7 +237,7 @@ def _tell_end(session: LabellingSession) -> None:
     n = labelling.n_given
     lines = [f"{n} label{'' if n == 1 else 's'} given, all in {labelling.journal.path}"]
     if n and not session.is_saved:
-        lines.append(f"not yet saved to {session.file.path}: run the same command to go on")
+        lines.append(f"not yet saved to {session.file.path}: run the same command to continue")
     for line in lines:
         Console(stderr=True).print(line, soft_wrap=True)
 
@@ -241,8 +262,8 @@ def _replay(job: Job, files: PageFiles, asked: PageOptions, messages: MessageOpt
             told = f"{entry.number:>5}  {entry.time[:19]}  {entry.who or '-'}  {words}"
             console.print(one_line(told), soft_wrap=True, markup=False, highlight=False)
             labels = step.all_labels
-    console.print(f"{len(labels)} labels; of {judged} that the model had a label for, "
-                  f"it was right about {right}", soft_wrap=True)  # fmt: skip
+    console.print(f"{len(labels)} labels; before they were given, the model predicted {judged} "
+                  f"of them, {right} correctly", soft_wrap=True)  # fmt: skip
     if asked.save is not None:
         from pathlib import Path
 

@@ -33,7 +33,9 @@ LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZ
 on_machines = partial(typer.Option, rich_help_panel="Many machines (see docs/many-machines.md)")
 RankCount = Annotated[
     int | None,
-    on_machines(min=1, help="Processes to share the work; classify starts them by mpiexec."),
+    on_machines(
+        min=1, help="Number of processes to share the work; classify starts them with mpiexec."
+    ),
 ]
 
 
@@ -44,18 +46,22 @@ class MachineOptions:
     ranks: RankCount = None
     checkpoint: Annotated[
         str | None,
-        on_machines(metavar="FOLDER", help="Keep temperatures here, and go on from them."),
+        on_machines(
+            metavar="FOLDER", help="Save temperatures here, and continue from them after a stop."
+        ),
     ] = None
     checkpoint_every: Annotated[
         float, on_machines(min=0.0, metavar="SECONDS", help="Time between two checkpoints.")
     ] = 300.0
     preconditioner: Annotated[
         Literal["diagonal", "gamg"],
-        on_machines(help="gamg, with --engine petsc: multigrid, for grids and roads."),
+        on_machines(help="'gamg' is multigrid, for grids and roads; it needs --engine petsc."),
     ] = "diagonal"
     timeout: Annotated[
         float,
-        on_machines(min=1.0, metavar="SECONDS", help="Wait for others no longer than this."),
+        on_machines(
+            min=1.0, metavar="SECONDS", help="Longest time to wait for the other processes."
+        ),
     ] = 600.0
 
     def are_asked_for(self, engine: str) -> bool:
@@ -65,7 +71,10 @@ class MachineOptions:
     def check_alone(self) -> None:
         """Refuse what only several processes have."""
         if self.checkpoint is not None:
-            raise ParameterError("--checkpoint goes with mpiexec, --ranks or --engine mpi")
+            raise ParameterError(
+                "--checkpoint works on many machines only: use mpiexec, --ranks or --engine mpi, "
+                "or leave it out"
+            )
 
 
 def is_launched() -> bool:
@@ -86,7 +95,7 @@ def launch(count: int) -> None:
     beside = str(Path(sys.executable).parent)
     found = shutil.which("mpiexec", path=os.pathsep.join([beside, os.environ.get("PATH", "")]))
     if found is None:
-        raise MissingLibrary(f"--ranks needs mpiexec, and there is none here; {HOW_TO_INSTALL}")
+        raise MissingLibrary(f"--ranks needs mpiexec, which was not found; {HOW_TO_INSTALL}")
     own = _without_ranks(sys.argv[1:])
     os.execv(found, [found, "-n", str(count), sys.executable, "-m", "isotherm", *own])  # noqa: S606
 
@@ -121,13 +130,13 @@ def check_options(job: Job, output: PredictionOptions, *, multi: bool) -> None:
         "--model stacked": job.kind == "stacked",
         "--stop labels": job.model["stop"] == "labels",
         "--confidence": job.confidence is not None,
-        "--engine native and scipy": job.model["engine"] not in ("auto", *ENGINES),
+        f"--engine {job.model['engine']}": job.model["engine"] not in ("auto", *ENGINES),
     }
     for name, given in refused.items():
         if given:
             raise ParameterError(f"{name} works on one machine only: leave it out")
     if output.out in (None, "-"):
-        raise ParameterError("name a folder for the part files with -o")
+        raise ParameterError("many machines write part files: name a folder for them with -o")
 
 
 def classify_on_ranks(
@@ -228,12 +237,13 @@ def outcome_lines(found: Outcome, folder: str) -> list[str]:
     size = f"{found.n_nodes:,} nodes and {found.n_edges:,} edges on {ranks}"
     unreached = found.status["unreached"]
     labelled = found.n_nodes - unreached - found.status["unsure"]
-    apart = f", {unreached:,} nodes out of reach" if unreached else ""
-    resumed = ", from a checkpoint on" if found.resumed else ""
+    apart = f", {unreached:,} nodes unreached" if unreached else ""
+    resumed = ", continued from a checkpoint" if found.resumed else ""
     took = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in found.seconds.items())
+    exact = f"{found.n_certified:,} numerically exact"
     return [
         f"{size}, at most {most:,.0f} MiB on each",
-        f"{labelled:,} labels of {len(found.classes)} classes{apart}; {found.n_certified:,} proven",
+        f"{labelled:,} labels of {len(found.classes)} classes{apart}; {exact}",
         f"temperatures proven to {found.error:.1e} in {found.steps} steps{resumed}",
         f"seconds: {took}",
         f"wrote {folder}",

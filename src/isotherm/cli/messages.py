@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 class MessageOptions:
     """How much is said. Nothing of it outlasts the ``with`` statement that asks for it."""
 
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no progress and no warnings.")
+    ] = False
     verbose: Annotated[
-        int, typer.Option("--verbose", "-v", count=True, help="Say more; -vv: every step.")
+        int, typer.Option("--verbose", "-v", count=True, help="Show more; -vv shows every step.")
     ] = 0
 
     @contextmanager

@@ -47,7 +47,7 @@ SeveralEdges = Annotated[
     typer.Argument(
         metavar="EDGES...",
         help=f"The graph: {edge_formats()}, plain or compressed (gz, zst, bz2, xz); - is standard "
-        "input. Several files only on many machines.",
+        "input. Several files work on many machines only.",
     ),
 ]
 Labels = Annotated[str, _labels]
@@ -59,27 +59,31 @@ Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Data = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of cached data sets; by default ISOTHERM_DATA or the platform's cache.",
+        help="Folder for data sets; by default ISOTHERM_DATA or the platform's cache folder.",
         file_okay=False,
     ),
 ]
 Model = Annotated[
     Literal["auto", "stacked", "paper"],
     _model(
-        help="'stacked': several heat flows and an embedding, combined by seeds left out; 'paper': "
-        "Algorithm 1 of the paper; 'auto': stacked where there are seeds and room enough."
+        help="'stacked': several heat flows and an embedding, combined by leaving seeds out; "
+        "'paper': Algorithm 1 of the paper; 'auto': stacked if there are enough seeds and memory."
     ),
 ]
 Decides = Annotated[
     Decision | None,
     _model(
-        help="Paper: how temperatures become scores, 'centered' by default; 'auto': chosen by "
-        "leave-one-out."
+        help="For the paper's model: how temperatures become scores, 'centered' by default; 'auto' "
+        "chooses by leave-one-out."
     ),
 ]
 Leak = Annotated[
     str | None,
-    _model(metavar="NUMBER", help="Paper: heat lost at each node, 0 by default, or 'auto'."),
+    _model(
+        metavar="NUMBER",
+        help="Heat lost at each node in the paper's model, 0 by default, or 'auto' (for one label "
+        "per node).",
+    ),
 ]
 Unreached = Annotated[
     Literal["abstain", "zero"], _model(help="What to do with nodes that have no path to a seed.")
@@ -90,12 +94,12 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="OUT",
-        help=f"File for the predictions, by its ending {output_formats()}; - is CSV on "
+        help=f"File for the predictions; its ending chooses {output_formats()}; - is CSV on "
         "standard output.",
     ),
 ]
 Report = Annotated[
-    str | None, _output(metavar="FILE", help="Write a web page about the run: one file.")
+    str | None, _output(metavar="FILE", help="Write a web page about the run, as one file.")
 ]
 ExplanationFile = Annotated[
     str | None,
@@ -104,26 +108,26 @@ ExplanationFile = Annotated[
         "-o",
         "--draw",
         metavar="FILE",
-        help="Write it, too: by its ending a page (.html), text (.txt) or drawings (.svg, .png, "
-        ".pdf).",
+        help="Also write the explanation to a file; its ending chooses a web page (.html), text "
+        "(.txt) or drawings (.svg, .png, .pdf).",
     ),
 ]
 Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Most memory for what is computed, such as 4G; by default what is free. Edges of a "
-        "saved graph stay on the disk.",
+        help="Most memory to use, such as 4G; by default what is free. The edges of a saved graph "
+        "stay on disk.",
     ),
 ]
 Force = Annotated[
-    bool, _output("--force", help="Replace existing files; write into pipes and devices.")
+    bool, _output("--force", help="Replace existing files; write to pipes and devices.")
 ]
 SpreadsheetSafe = Annotated[
     bool,
     _output(
         "--spreadsheet-safe",
-        help="Write an apostrophe before texts that a spreadsheet would run as a formula.",
+        help="Write an apostrophe before text that a spreadsheet would run as a formula.",
     ),
 ]
 
@@ -138,7 +142,8 @@ class ModelOptions:
         _model(
             min=0.0,
             max=1.0,
-            help="Stacked: from 0, the most probable class, to 1, as if classes were of one size.",
+            help="For the stacked model: 0 gives each node its most probable class; towards 1, "
+            "rare classes gain, as if all classes were equally large.",
         ),
     ] = 0.0
     decision: Decides = None
@@ -147,13 +152,16 @@ class ModelOptions:
         str | None,
         _model(
             metavar="NUMBER|COLUMN",
-            help="How sure labels are, above 0 and up to 1, or the column of LABELS that says it; "
-            "below 1 neighbours may overrule them.",
+            help="How sure the known labels are, above 0 and at most 1, or the column of LABELS "
+            "that says so; below 1, neighbours may overrule them.",
         ),
     ] = None
     stop: Annotated[
         Literal["tolerance", "labels"] | None,
-        _model(help="Paper: 'labels' stops once no label can change; 'tolerance' by default."),
+        _model(
+            help="For the paper's model: 'labels' stops once no label can change; 'tolerance', "
+            "the default, stops once --tol is met."
+        ),
     ] = None
     unreached: Unreached = "abstain"
 
@@ -173,12 +181,13 @@ class SeveralLabels:
     multi: Annotated[
         bool,
         _model(
-            "--multi", help="A node may have several labels, or none: a row of LABELS for each."
+            "--multi",
+            help="Nodes may have several labels, or none: LABELS has one row for each label.",
         ),
     ] = False
     label_separator: Annotated[
         str | None,
-        in_files(metavar="TEXT", help="With --multi: the separator between labels in a cell."),
+        in_files(metavar="TEXT", help="With --multi: separator between the labels in a cell."),
     ] = None
 
     def check(self, model: ModelOptions, output: PredictionOptions) -> None:
@@ -195,7 +204,9 @@ class SeveralLabels:
         }
         for name, given in refused.items():
             if given:
-                raise ParameterError(f"{name} is for one label per node: leave it out with --multi")
+                raise ParameterError(
+                    f"{name} is for one label per node: leave out {name} or --multi"
+                )
 
 
 def _use_threads(count: int | None) -> int | None:
@@ -209,21 +220,25 @@ def _use_threads(count: int | None) -> int | None:
 class SolverOptions:
     """How temperatures are found. An option of the engines is added here, and in `make_job`."""
 
-    tol: Annotated[float, _solver(help="Largest error allowed in a temperature; it is proven.")] = (
-        1e-6
-    )
+    tol: Annotated[
+        float,
+        _solver(help="Largest error allowed in a temperature; the program proves that it is met."),
+    ] = 1e-6
     solver: Annotated[
         Literal["auto", "cg", "direct", "sweeps", "elimination"],
-        _solver(help="Algorithm that solves."),
+        _solver(help="Algorithm that finds the temperatures."),
     ] = "auto"
     engine: Annotated[
         Literal["auto", "native", "scipy", "cuda", "mpi", "petsc"],
-        _solver(help="What computes: cuda is a GPU, mpi and petsc are many machines."),
+        _solver(help="What does the computing: cuda uses a GPU, mpi and petsc many machines."),
     ] = "auto"
     threads: Annotated[
         int | None,
         _solver(
-            min=1, max=1024, callback=_use_threads, help="Threads; by default one per processor."
+            min=1,
+            max=1024,
+            callback=_use_threads,
+            help="Number of threads; by default one per processor.",
         ),
     ] = None
     memory: Memory = None
@@ -240,8 +255,8 @@ class PredictionOptions:
         _output(
             "--list",
             metavar="CLASS",
-            help="Write to OUT the nodes most likely of this class, with reasons; .html makes a "
-            "page.",
+            help="Write to OUT the nodes most likely to be of this class, with reasons; a file "
+            "that ends in .html is a web page.",
         ),
     ] = None
     top: Annotated[int, _output(min=1, help="How many nodes to list.")] = TOP
@@ -256,12 +271,14 @@ class PredictionOptions:
         float,
         _output(
             metavar="NUMBER",
-            help="Probability, from 0 to 1, below which a node gets no label: 'unsure'.",
+            help="Probability, from 0 to 1, below which a node gets no label and is 'unsure'.",
         ),
     ] = 0.0
     spreadsheet_safe: SpreadsheetSafe = False
     force: Force = False
-    estimate: Annotated[bool, _output("--estimate", help="Only say how large the job is.")] = False
+    estimate: Annotated[bool, _output("--estimate", help="Only estimate how large the job is.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True)
@@ -285,7 +302,7 @@ class TableOptions:
             "-o",
             "--csv",
             metavar="FILE",
-            help=f"File for all rows, by its ending {output_formats(graphs=False)}.",
+            help=f"File for all rows; its ending chooses {output_formats(graphs=False)}.",
         ),
     ] = None
     spreadsheet_safe: SpreadsheetSafe = False
@@ -299,7 +316,10 @@ class TableOptions:
         if self.out is not None:
             output = output_of(self.out, graphs=False)
             if self.spreadsheet_safe and not output.has_formulas:
-                raise ParameterError(f"--spreadsheet-safe is for CSV and TSV, not {output.name}")
+                raise ParameterError(
+                    f"--spreadsheet-safe is for CSV and TSV, and {self.out} is {output.name}: "
+                    "leave it out"
+                )
 
     def write(self, rows: Sequence[dict[str, object]], columns: tuple[str, ...]) -> None:
         """Write the file, if one is asked for, and say so."""

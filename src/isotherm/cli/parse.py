@@ -27,9 +27,7 @@ def parse_leak(text: str) -> float | Literal["auto"]:
     except ValueError:
         leak = -1.0
     if not 0 <= leak < float("inf"):
-        raise typer.BadParameter(
-            f"a number that is not negative, or auto; not {text!r}", param_hint="--leak"
-        )
+        raise typer.BadParameter(f"must be a number ≥ 0 or auto, got {text!r}", param_hint="--leak")
     return leak
 
 
@@ -47,7 +45,10 @@ def parse_share(text: str) -> float:
     except ValueError:
         share = float("nan")
     if not 0 < share < 1:
-        raise ParameterError(f"a share of seeds is written like 5% or 0.05, not {text.strip()!r}")
+        raise ParameterError(
+            "a share of seeds must be more than 0% and less than 100%, written like 5% or 0.05; "
+            f"got {text.strip()!r}"
+        )
     return share
 
 
@@ -62,7 +63,7 @@ def parse_size(text: str, option: str = "--unpack-limit") -> int:
     found = re.fullmatch(r"([0-9]*\.?[0-9]+) *([kmgt]?)(i?b?)", text.strip().lower())
     if found is None:
         raise typer.BadParameter(
-            f"a number of bytes such as 500MB or 64GiB, not {text!r}", param_hint=option
+            f"must be a number of bytes such as 500MB or 64GiB, got {text!r}", param_hint=option
         )
     number, unit, kind = found.groups()
     step = 1000 if kind == "b" else 1024  # GB and GiB

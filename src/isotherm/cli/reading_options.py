@@ -10,9 +10,7 @@ import typer
 
 LIMIT, RATIO = "64GiB", 200.0  # what files may unpack to, see `isotherm.read.unpacking`
 
-in_files = partial(
-    typer.Option, rich_help_panel="What is in the files (found by looking, if not given)"
-)
+in_files = partial(typer.Option, rich_help_panel="What is in the files (detected, if not given)")
 
 
 @dataclass(frozen=True)
@@ -20,22 +18,25 @@ class EdgeOptions:
     """How to read EDGES."""
 
     source: Annotated[
-        str | None, in_files(help="Column of EDGES with one end, by name or number.")
+        str | None, in_files(help="Column of EDGES with one end of each edge, by name or number.")
     ] = None
-    target: Annotated[str | None, in_files(help="Column of EDGES with the other end.")] = None
-    weight: Annotated[str | None, in_files(help="Column of EDGES with weights.")] = None
+    target: Annotated[
+        str | None, in_files(help="Column of EDGES with the other end of each edge.")
+    ] = None
+    weight: Annotated[str | None, in_files(help="Column of EDGES with the weights.")] = None
     bipartite: Annotated[
         bool,
         in_files(
             "--bipartite",
-            help="The two columns of EDGES name different kinds of nodes: 7 and 7 are two nodes.",
+            help="The two columns of EDGES name different kinds of nodes: 7 in one and 7 in the "
+            "other are two nodes.",
         ),
     ] = False
     edge_table: Annotated[
         str | None,
         in_files(
             "--table",
-            help="Table or query (SQLite) or sheet of EDGES, by name or number.",
+            help="Which table, query (SQLite) or sheet of EDGES to read, by name or number.",
         ),
     ] = None
     delimiter: Annotated[
@@ -52,19 +53,20 @@ class EdgeOptions:
     ] = None
     ids: Annotated[
         Literal["exact", "normalised"],
-        in_files(help="'normalised' ignores case, blanks and leading zeros in ids."),
+        in_files(help="'normalised' ignores case, spaces and leading zeros in ids."),
     ] = "exact"
     decimal: Annotated[Literal[".", ","], in_files(help="Decimal mark in weights.")] = "."
     thousands: Annotated[
         str | None,
-        in_files(help="Thousands separator in weights, such as , or ' or a blank."),
+        in_files(help="Thousands separator in weights, such as , or ' or a space."),
     ] = None
     comment: Annotated[
-        str | None, in_files(help="Text that begins a comment, up to the end of the line.")
+        str | None, in_files(help="Text that begins a comment, which ends with the line.")
     ] = None
     encoding: Annotated[str, in_files(help="Encoding of text files.")] = "utf-8"
     on_error: Annotated[
-        Literal["raise", "skip"], in_files(help="What to do with malformed rows.")
+        Literal["raise", "skip"],
+        in_files(help="What to do with malformed rows: stop with an error, or skip them."),
     ] = "raise"
     unpack_limit: Annotated[
         str,
@@ -77,7 +79,7 @@ class EdgeOptions:
         float,
         in_files(
             min=1,
-            help="How many times its own size a compressed file may expand to (over 256 MiB).",
+            help="How many times its own size a compressed file may expand to, beyond 256 MiB.",
         ),
     ] = RATIO
 
@@ -93,10 +95,14 @@ class ReadingOptions(EdgeOptions):
     label_weight: Annotated[
         str | None,
         in_files(
-            help="Column of LABELS with weights: if a node has several labels, the heaviest counts."
+            help="Column of LABELS with weights: if a node has several labels, the one with the "
+            "greatest weight counts."
         ),
     ] = None
-    label_table: Annotated[str | None, in_files(help="The same for LABELS as --table.")] = None
+    label_table: Annotated[
+        str | None,
+        in_files(help="Which table, query (SQLite) or sheet of LABELS to read."),
+    ] = None
     label_delimiter: Annotated[str | None, in_files(help="Delimiter of LABELS.")] = None
     label_header: Annotated[
         bool | None,
@@ -108,7 +114,7 @@ class ReadingOptions(EdgeOptions):
     ] = None
     merge_case: Annotated[
         bool,
-        in_files("--merge-case", help="Merge labels that differ only by case or blanks."),
+        in_files("--merge-case", help="Merge labels that differ only by case or spaces."),
     ] = False
     keep_placeholders: Annotated[
         bool,

@@ -19,7 +19,9 @@ def regress(
     edges: o.Edges,
     values: Annotated[
         str,
-        typer.Argument(metavar="VALUES", help="Known values, in a file as LABELS elsewhere."),
+        typer.Argument(
+            metavar="VALUES", help="Known values, in a file like LABELS of other commands."
+        ),
     ],
     *,
     output: o.FileOptions,
@@ -28,16 +30,17 @@ def regress(
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Give every node a number, from a few whose numbers are known.
+    """Give every node a value, from a few whose values are known.
 
-    Each is the mean of its neighbours' numbers, by weight; OUT says how far from that it may be,
-    proven. --tol is in the unit of the values. --node and --label name the columns of VALUES.
+    Each value is the mean of the neighbours' values, by weight; OUT has a proven bound on how far
+    it is from that. --tol is in the unit of the values. --node and --label name the columns of
+    VALUES.
 
     For example: isotherm regress edges.csv values.csv -o predicted.csv --report report.html
     """
     if not (output.out or output.report):
         raise typer.BadParameter(
-            "Name a file for the values with -o (- is standard output), or one for --report."
+            "Name a file for the values with -o (- is standard output), or for --report."
         )
     from isotherm.fit_files import predict_values
     from isotherm.report.terminal import fitted_lines

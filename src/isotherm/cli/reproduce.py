@@ -17,7 +17,7 @@ Part = Literal["figure1", "figure2", "figure3", "table1", "table2", "consistency
 
 @command
 def reproduce(
-    part: Annotated[Part, typer.Argument(help="What to make.")] = "all",
+    part: Annotated[Part, typer.Argument(help="Which part of the paper to make.")] = "all",
     *,
     folder: Annotated[Path, typer.Option(help="Folder for the results.", file_okay=False)] = Path(
         "paper"
@@ -26,16 +26,16 @@ def reproduce(
     repeats: o.Repeats = 100,
     seed: o.Seed = 0,
     jobs: Annotated[
-        int, typer.Option(min=0, help="Processes to run at once; 0: one per processor.")
+        int, typer.Option(min=0, help="Number of processes; 0 means one per processor.")
     ] = 0,
     messages: MessageOptions,
 ) -> None:
     """Make the figures and tables of the paper from scratch, beside the paper's own numbers.
 
-    Safe to stop and start again: what was found is kept in the folder and not computed twice.
+    It can be stopped and started again: results are kept in the folder and not computed twice.
     """
     if data is not None and not data.is_dir():
-        raise typer.BadParameter(f"there is no folder {data}", param_hint="--data")
+        raise typer.BadParameter(f"there is no folder {data}: name another", param_hint="--data")
     from isotherm.compiled import n_threads
     from isotherm.reproduce import Reproduction
 

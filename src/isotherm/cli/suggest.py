@@ -24,7 +24,7 @@ def suggest(
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Say which nodes to label next, and whether further labels would still pay."""
+    """Suggest which nodes to label next, and say whether more labels would still help."""
     from isotherm.report.terminal import suggestion_table
     from isotherm.trust.suggest import Suggestion
 
@@ -38,7 +38,7 @@ def suggest(
         console.print(suggestion_table(found, width=console.width))
         console.print()
         if not math.isnan(advice.accuracy.value):
-            console.print(f"accuracy expected of free nodes: {advice.accuracy}", soft_wrap=True)
+            console.print(f"expected accuracy on free nodes: {advice.accuracy}", soft_wrap=True)
         console.print(str(advice), soft_wrap=True)
     else:
         console.print("every node has a label")

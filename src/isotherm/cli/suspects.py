@@ -24,7 +24,7 @@ def suspects(
     *,
     most: o.Most = 10,
     max_seeds: Annotated[
-        int | None, typer.Option(min=1, help="Leave out so many seeds at the most.")
+        int | None, typer.Option(min=1, help="Leave out at most this many seeds, drawn at random.")
     ] = None,
     table: o.TableOptions,
     model: o.ModelOptions,
@@ -32,7 +32,7 @@ def suspects(
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """List the known labels that look wrong: by all others, another one is more probable."""
+    """List the known labels that look wrong: judging by all others, another is more probable."""
     from isotherm.report.terminal import suspect_table
     from isotherm.trust.scoring import Suspect
 
@@ -54,16 +54,15 @@ def suspects(
 def _summary(found: LeaveOneOut, n_listed: int, most: int) -> list[str]:
     """How the seeds fared that were left out."""
     whole = "" if len(found.nodes) == found.n_seeds else f" of {found.n_seeds:,}"
-    lines = [
-        f"left out one at a time, {len(found.nodes):,}{whole} seeds: accuracy {found.accuracy}"
-    ]
+    way = "several at a time" if found.together else "one at a time"
+    lines = [f"{len(found.nodes):,}{whole} seeds left out, {way}: accuracy {found.accuracy}"]
     if found.n_lost:
         lines.append(
-            f"{found.n_lost:,} of them could not be found again, being the only ones of their "
-            "class or out of reach of heat"
+            f"{found.n_lost:,} of them could not get their label back: no other seed has it, or "
+            "no heat reaches them"
         )
     if not n_listed:
-        return [*lines, "no label looks wrong: none of the others is more probable"]
+        return [*lines, "no label looks wrong: for no seed is another label more probable"]
     cut = f"; {most} are listed" if n_listed > most else ""
     look = "label looks" if n_listed == 1 else "labels look"
     return [*lines, f"{n_listed:,} {look} wrong, the clearest first{cut}"]

@@ -126,7 +126,7 @@ def fetch_dataset(name: str, data_home: Folder = None, *, progress: Progress | N
 
 
 def load_dataset(name: str, data_home: Folder = None) -> Dataset:
-    """Load a data set by name; one that is not at hand is fetched.
+    """Load a data set by name; it is downloaded if it is not here.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def load_dataset(name: str, data_home: Folder = None) -> Dataset:
     ParameterError
         If there is none of that name.
     DatasetError
-        If it cannot be had, or its file is damaged; the message says what to do.
+        If it cannot be downloaded, or its file is damaged; the message says what to do.
 
     Examples
     --------
@@ -161,9 +161,9 @@ def _cache(info: DatasetInfo, data_home: Folder) -> Cache:
     cache = find_cache(data_home)
     if cache is None:
         raise DatasetError(
-            f"no folder for {info.name!r}: pip install 'isotherm[data]', which finds one and "
-            f"downloads {', '.join(info.addresses)}; or name one that has {info.name}.npz by "
-            f"data_home or {VARIABLE}"
+            f"there is no folder to keep {info.name!r} in. Run pip install 'isotherm[data]', which "
+            f"chooses one and downloads {', '.join(info.addresses)}; or name a folder that has "
+            f"{info.name}.npz with data_home (--data) or {VARIABLE}"
         )
     return cache
 
@@ -173,13 +173,16 @@ def _read(cache: Cache, path: Path) -> LabelledGraph:
     try:
         return LabelledGraph.from_bytes(data)
     except DatasetError as error:
-        raise DatasetError(f"{path} is not a data set of isotherm: {error}") from None
+        raise DatasetError(f"{path} is not a data set for isotherm: {error}") from None
 
 
 def _make(info: DatasetInfo, cache: Cache, progress: Progress | None) -> LabelledGraph:
     """A data set from its files, of which those missing are downloaded."""
     if info.read is None:
-        raise DatasetError(f"{info.name} is not in the cache, nor anywhere on the network")
+        raise DatasetError(
+            f"{info.name} is not in the cache and cannot be downloaded: put {info.name}.npz into "
+            f"{cache.folder}"
+        )
     fresh = []
     for address, (file, pinned) in zip(info.addresses, info.files.items(), strict=True):
         path = cache.raw(file)
@@ -197,7 +200,7 @@ def _make(info: DatasetInfo, cache: Cache, progress: Progress | None) -> Labelle
             path.unlink()
             cache.record(path, None)
         raise DatasetError(
-            f"{info.name} cannot be made of its files: {error}. They come from "
-            f"{', '.join(info.addresses)} and belong in {cache.folder / RAW}; delete what is "
-            "wrong there to fetch it anew"
+            f"{info.name} cannot be made from its files: {error}. They come from "
+            f"{', '.join(info.addresses)} and belong in {cache.folder / RAW}; delete the wrong "
+            "file there to download it again"
         ) from None

@@ -59,12 +59,12 @@ class Cache:
         except OSError as error:
             raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
         if len(data) > MOST_BYTES:
-            raise DatasetError(f"{path} is larger than a data set may be ({MOST_BYTES} bytes)")
+            raise DatasetError(f"{path} is larger than a data set may be, {MOST_BYTES:,} bytes")
         expected, found = pinned or self.recorded(path), sha256(data).hexdigest()
         if expected not in (None, found):
             raise DatasetError(
-                f"{path} is not what it was: its SHA-256 {'should be' if pinned else 'was'} "
-                f"{expected} and is {found}; delete the file to fetch it anew"
+                f"{path} has changed: its SHA-256 {'should be' if pinned else 'was'} {expected} "
+                f"but is {found}; delete the file to download it again"
             )
         return data
 
@@ -97,7 +97,9 @@ class Cache:
         except (ValueError, OSError) as error:
             raise DatasetError(f"cannot read the checksums in {path}: {error}") from None
         if not isinstance(records, dict) or not all(isinstance(c, str) for c in records.values()):
-            raise DatasetError(f"{path} does not hold checksums by file name")
+            raise DatasetError(
+                f"{path} should hold a checksum for each file name, but does not: delete it"
+            )
         return records
 
 
@@ -122,6 +124,6 @@ def find_cache(data_home: str | os.PathLike[str] | None = None) -> Cache | None:
         return Cache(Path(chosen).expanduser())
     except RuntimeError as error:
         raise ParameterError(
-            f"the folder of data sets, {os.fspath(chosen)!r}, cannot be found: {error} Name "
-            f"another by data_home (--data) or {VARIABLE}"
+            f"the folder for data sets, {os.fspath(chosen)!r}, cannot be found: {error} Name "
+            f"another with data_home (--data) or {VARIABLE}"
         ) from None

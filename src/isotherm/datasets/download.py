@@ -62,15 +62,15 @@ class _Receiver:
         self.responses.append(response)
         self.latest = time.monotonic()
         if self.responses[0].url.startswith("https:") and not response.url.startswith("https:"):
-            raise ValueError(f"it leads to {response.url}, where anyone can change it on the way")
+            raise ValueError(f"it redirects to {response.url}, which is not encrypted")
 
     def write(self, chunk: bytes) -> None:
         if not self.is_wanted:
-            raise ValueError("given up")
+            raise ValueError("it was given up")
         self.latest = time.monotonic()
         self.received += len(chunk)
         if self.received > MOST_BYTES:
-            raise ValueError(f"more than {MOST_BYTES} bytes")
+            raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
         self.checksum.update(chunk)
         self._file.write(chunk)
         if self._progress is not None:
@@ -123,16 +123,16 @@ def fetch_file(
             _compare(found, path, cache, pinned)
             cache.record(path, found)
     except ChangedFile as error:
-        raise ChangedFile(f"{address} is not the file it was: {error}. Nothing is kept") from None
+        raise ChangedFile(f"{address} has changed: {error}. Nothing was kept") from None
     except (OSError, ValueError) as error:  # what requests raises are OSErrors
         if isinstance(error, FileError) or getattr(error, "filename", None) is not None:
             raise DatasetError(
                 f"{path} cannot be written: {getattr(error, 'strerror', None) or error}; name "
-                f"another folder by data_home (--data) or {VARIABLE}"
+                f"another folder with data_home (--data) or {VARIABLE}"
             ) from None
         raise DatasetError(
-            f"could not download {address}: {_reason(error)}. To do it by hand, get that file and "
-            f"save it as {path}"
+            f"could not download {address}: {_reason(error)}. You can also download it yourself "
+            f"and save it as {path}"
         ) from None
 
 
@@ -165,9 +165,9 @@ def _watch(receiver: _Receiver, fetch: Callable[[], None]) -> None:
             thread.join(min(0.2, STALLED))
             now = time.monotonic()
             if now - receiver.latest > STALLED:
-                raise ValueError(f"next to nothing came in {STALLED:g} seconds")
+                raise ValueError(f"almost nothing arrived within {STALLED:g} seconds")
             if now - started > LONGEST:
-                raise ValueError(f"not done after {LONGEST:g} seconds")
+                raise ValueError(f"it was not done after {LONGEST:g} seconds")
     finally:
         receiver.is_wanted = False
     if failures:
@@ -204,6 +204,6 @@ def _compare(found: str, path: Path, cache: Cache, pinned: str | None) -> None:
     expected = cache.recorded(path)
     if expected not in (None, found):
         raise ChangedFile(
-            f"its SHA-256 is {found} but was {expected} when it was first fetched (if you trust "
-            f"the new file, delete the line of {path.name} in {cache.folder / RECORDS})"
+            f"its SHA-256 is {found} but was {expected} at the first download (if you trust the "
+            f"new file, delete the line of {path.name} in {cache.folder / RECORDS})"
         )

@@ -96,12 +96,21 @@ def as_values(
     if n_seeds == 0 and not none_allowed:
         raise LabelError("no seed: at least one node must have a known value")
     if columns.ndim != 2 or len(columns) != n_seeds or columns.shape[1] == 0:
-        raise LabelError(f"{n_seeds} boundary nodes but values of shape {np.shape(values)}")
+        raise LabelError(
+            f"{n_seeds} boundary nodes but values of shape {np.shape(values)}: give one row of "
+            "values per boundary node"
+        )
     greatest = np.abs(columns).max(initial=0.0)
     if not np.isfinite(greatest):
-        raise LabelError("boundary values must be finite: a seed's temperature is known")
+        odd = columns[~np.isfinite(columns)][0]
+        raise LabelError(
+            f"boundary values must be finite, got {odd:g}: leave out nodes whose value is unknown"
+        )
     if greatest > GREATEST_VALUE:
-        raise LabelError(f"boundary values beyond ±{GREATEST_VALUE:.0e}: scale them down")
+        raise LabelError(
+            f"boundary values must be within ±{GREATEST_VALUE:.0e}, got {greatest:g}: scale them "
+            "down"
+        )
     return columns
 
 
@@ -110,15 +119,21 @@ def merged(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Sort the boundary; merge nodes that come twice, unless their values differ."""
     if boundary.dtype.kind not in "iu":
-        raise LabelError(f"boundary positions must be whole numbers, not {boundary.dtype}")
+        raise LabelError(
+            f"boundary positions must be whole numbers, got numbers of type {boundary.dtype}"
+        )
     if boundary.min(initial=0) < 0 or boundary.max(initial=0) >= graph.n_nodes:
         outside = boundary[(boundary < 0) | (boundary >= graph.n_nodes)]
-        raise LabelError(f"no node at position {outside[0]}: there are {graph.n_nodes}")
+        raise LabelError(
+            f"there is no node at position {outside[0]}: the last one is {graph.n_nodes - 1}"
+        )
     if (boundary[1:] > boundary[:-1]).all():
         return boundary, values  # sorted and each but once, as from a list of labels
     nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
     conflict = (values[first][where] != values).any(axis=1)
     if conflict.any():
         names = graph.names[np.unique(boundary[conflict])[:5]].tolist()
-        raise LabelError(f"seeds in conflict: two different values for node(s) {names}")
+        raise LabelError(
+            f"conflicting seeds: two different values for node(s) {names}; give each node one"
+        )
     return nodes, values[first]

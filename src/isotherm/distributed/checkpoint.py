@@ -158,7 +158,7 @@ class Checkpoints:
         if error is not None:
             warnings.warn(
                 f"a checkpoint cannot be written to {self.folder}: {error.strerror or error}; the "
-                "last one is kept, and the work goes on",
+                "last one is kept, and the job continues",
                 IsothermWarning,
                 stacklevel=2,
             )
@@ -198,11 +198,13 @@ class Checkpoints:
         except (OSError, ValueError, KeyError, TypeError):
             whole = False
         if not whole:
-            raise FileError(f"{path} is damaged or of another version: delete it to begin anew")
+            raise FileError(
+                f"{path} is damaged or of another version: delete it to start from scratch"
+            )
         if manifest["digest"] != self._digest:
             raise FileError(
-                f"{path} is a checkpoint of another graph, of other labels or of another leak; "
-                "name another folder, or delete it to begin anew"
+                f"{path} is a checkpoint of a job with another graph, other labels or another "
+                "leak; name another folder, or delete it to start from scratch"
             )
         return path
 
@@ -233,7 +235,9 @@ def _rows(paths: list[Path], K: int) -> Iterator[tuple[pa.Array, NDArray[np.floa
                     exits = batch.column(1).to_numpy(zero_copy_only=False)
                     yield batch.column(0), np.column_stack([exits, flat.reshape(-1, K)])
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise FileError(f"{path} is damaged: {error}; delete it to begin anew") from None
+            raise FileError(
+                f"{path} is damaged: {error}; delete it to start from scratch"
+            ) from None
 
 
 def digest(graph: SharedGraph, problem: SharedProblem, classes: list[str]) -> str:

@@ -82,22 +82,23 @@ class Cost:
     def lines(self) -> list[str]:
         """The same for a person."""
         size = f"{self.nodes:,} nodes, {self.edges:,} edges, {self.classes} classes"
-        network = f"at {size_text(int(self.bandwidth))} a second"
+        network = f"at {size_text(int(self.bandwidth))} per second"
         took = (self.reading, self.computing, self.sending)
         reading, computing, sending = (f"{seconds:,.0f}" for seconds in took)
         times = f"reading {reading}, computing {computing}, sending {sending}"
+        ghosts = f"{self.ghosts:,.0f} ghosts (nodes of other ranks)"
         found = [
             f"{size} on {self.ranks:,} ranks",
-            f"memory of a rank: {size_text(int(self.memory))}, with {self.ghosts:,.0f} ghosts",
-            f"a rank sends {size_text(int(self.sent))} a step, {network}",
+            f"memory per rank: {size_text(int(self.memory))}, with {ghosts}",
+            f"each rank sends {size_text(int(self.sent))} per step, {network}",
             f"about {self.steps} steps; seconds: {times}",
         ]
         if self.limit is not None and self.fits:
-            found.append(f"fits into {size_text(int(self.limit))} a rank")
+            found.append(f"fits into {size_text(int(self.limit))} per rank")
         elif self.limit is not None:
             found.append(
-                f"does not fit into {size_text(int(self.limit))} a rank; about "
-                f"{self.least_ranks():,} ranks would do"
+                f"does not fit into {size_text(int(self.limit))} per rank; about "
+                f"{self.least_ranks():,} ranks would be enough"
             )
         return found
 
@@ -157,7 +158,11 @@ def cost(
     0.0
     """
     if not (nodes >= 1 and edges >= 1 and classes >= 1 and ranks >= 1 and bandwidth > 0):
-        raise ParameterError("nodes, edges, classes, ranks and the bandwidth must be 1 or more")
+        raise ParameterError(
+            "nodes, edges, classes and ranks must be at least 1, and the bandwidth above 0; got "
+            f"nodes {nodes:g}, edges {edges:g}, classes {classes}, ranks {ranks}, bandwidth "
+            f"{bandwidth:g}"
+        )
     n, e = nodes / ranks, 2 * edges / ranks
     ghosts = 0.0 if ranks == 1 else (nodes - n) * -math.expm1(-e / nodes)
     lanes = min(classes + 1, LANES)

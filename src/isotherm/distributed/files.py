@@ -69,7 +69,7 @@ def find_files(names: Sequence[str]) -> list[str]:
             elif Path(name).stat().st_size:
                 found.append(name)
     if not found:
-        raise FileError(f"there is nothing to read in {', '.join(names)}")
+        raise FileError(f"there is nothing to read in {', '.join(names)}: name other files")
     return found
 
 
@@ -134,8 +134,8 @@ def batches_of(
             if set(there) != set(layout.columns):
                 one, other = (", ".join(map(repr, some)) for some in (layout.columns, there))
                 raise FileError(
-                    f"{layout.path} and {unit.path} are of two layouts, with the columns {one} "
-                    f"and {other}; name files of one layout"
+                    f"{layout.path} and {unit.path} have different columns, {one} and {other}; "
+                    "name files with the same columns"
                 )
             if unit.groups is not None:
                 table.only(unit.groups)  # type: ignore[attr-defined]  # it told their number
@@ -150,7 +150,7 @@ def _opened(path: str, options: TextOptions, wanted: Sequence[str]) -> Iterator[
     with open_file(path, options.unpacking) as source:
         if source.format.open_table is None:
             raise FileError(
-                f"{path} is {source.format.name}; several machines read tables only, such as "
-                "Parquet and CSV"
+                f"{path} is {source.format.name}; many machines read tables only, such as Parquet "
+                "and CSV. Convert it, or use one machine"
             )
         yield source.format.open_table(source, options, list(wanted))

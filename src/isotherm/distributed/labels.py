@@ -132,7 +132,8 @@ def _classes(
     if ranks.any(len(own) > MOST_CLASSES):
         ranks.refuse(
             LabelError(
-                f"there are more than {MOST_CLASSES:,} labels: is that the column of labels?"
+                f"there are more than {MOST_CLASSES:,} different labels; if this is not the column "
+                "of labels, name it with --label (label=)"
             )
         )
     counted: Counter[str] = Counter()
@@ -140,23 +141,23 @@ def _classes(
         counted.update(one)
     if not counted:
         ranks.refuse(
-            LabelError("the files of labels have no label: nothing is known to begin with")
+            LabelError("the label files have no label: at least one node needs a known label")
         )
     notes = []
     if not options.keep_placeholders:
         words = {label for label in counted if label.strip().lower() in PLACEHOLDERS}
         if words:
             notes.append(
-                f"labels {', '.join(map(repr, sorted(words)[:SHOWN]))} taken as unknown; "
-                "--keep-placeholders (keep_placeholders=True) makes classes of such words"
+                f"labels {', '.join(map(repr, sorted(words)[:SHOWN]))} were treated as unknown; "
+                "--keep-placeholders (keep_placeholders=True) keeps such words as classes"
             )
         counted = Counter({one: count for one, count in counted.items() if one not in words})
         if not counted:
-            ranks.refuse(LabelError(f"{notes[0]}. No other label is left"))
+            ranks.refuse(LabelError(f"{notes[0]}. There is no other label"))
     if MAY_BE_UNKNOWN in counted:
         notes.append(
-            f"{MAY_BE_UNKNOWN!r} was treated as a class; where a label is not known leave the "
-            "cell empty"
+            f"{MAY_BE_UNKNOWN!r} was treated as a class; leave the cell empty where a label is not "
+            "known"
         )
     spelling = {label: label for label in counted}
     if options.merge_case:

@@ -262,7 +262,7 @@ def _everywhere_seeds(fitted: Fitted, some: NDArray[np.intp]) -> SeedsOut:
 
 def everywhere(ranks: Ranks, rows: NDArray[Any]) -> NDArray[Any]:
     """The rows of all ranks, on all ranks; there must be few."""
-    return np.concatenate(ranks.exchange([rows] * ranks.size, "what was found"))
+    return np.concatenate(ranks.exchange([rows] * ranks.size, "the results of other ranks"))
 
 
 def _with_ghosts(problem: SharedProblem, T: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -40,13 +40,16 @@ class DistributedModel:
 
     def __post_init__(self) -> None:
         if self.decision not in DECISIONS:
-            raise ParameterError.unknown("decision on several machines", self.decision, DECISIONS)
+            raise ParameterError.unknown("decision on many machines", self.decision, DECISIONS)
         if isinstance(self.leak, str):
-            raise ParameterError("leak='auto' works on one machine only: give a number")
+            raise ParameterError(f"leak={self.leak!r} works on one machine only: give a number")
         if self.engine not in ENGINES:
-            raise ParameterError.unknown("engine on several machines", self.engine, ENGINES)
+            raise ParameterError.unknown("engine on many machines", self.engine, ENGINES)
         if self.preconditioner != "diagonal" and self.engine != "petsc":
-            raise ParameterError(f"preconditioner={self.preconditioner!r} needs engine='petsc'")
+            raise ParameterError(
+                f"preconditioner={self.preconditioner!r} needs engine='petsc', got "
+                f"engine={self.engine!r}"
+            )
         if self.unreached not in UNREACHED:
             raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
 

@@ -85,7 +85,9 @@ class Names:
             for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
         ]
         replies = [answer(part) for part in send_texts(self.ranks, parts)]
-        places = np.concatenate(self.ranks.exchange(replies, "numbers of names")).astype(np.int64)
+        places = np.concatenate(self.ranks.exchange(replies, "the numbers of nodes")).astype(
+            np.int64
+        )
         keys = np.empty(len(different), dtype=np.int64)
         keys[order] = np.where(places < 0, -1, (owner[order] << HALF) | places)
         return np.asarray(keys[coded.indices.to_numpy(zero_copy_only=False)])

@@ -38,12 +38,13 @@ def check_folder(folder: Path, *, force: bool) -> None:
         return
     if not force:
         raise FileError(
-            f"{folder} has files already; it is replaced only with --force (force=True)"
+            f"{folder} already has files; it is replaced only with --force (force=True)"
         )
     strange = [one.name for one in folder.iterdir() if not _is_result(one)]
     if strange:
         raise FileError(
-            f"{folder} has files that are no results, such as {strange[0]}, and is left alone"
+            f"{folder} has files that are not results, such as {strange[0]}, so it is not "
+            "replaced; name another folder"
         )
 
 

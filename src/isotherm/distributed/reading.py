@@ -37,7 +37,10 @@ def read_edges(
     """
     if options.bipartite or options.ids != "exact":
         ranks.refuse(
-            ParameterError("two kinds of ids, and normalised ids, work on one machine only")
+            ParameterError(
+                "--bipartite (bipartite=True) and --ids normalised (ids='normalised') work on one "
+                "machine only: leave them out"
+            )
         )
     report = ReadReport(names[0])
 
@@ -72,7 +75,11 @@ def read_own_labels(
         See `isotherm.read.load.load_labels`.
     """
     if columns.get("weight") is not None:
-        ranks.refuse(ParameterError("weights of labels work on one machine only"))
+        ranks.refuse(
+            ParameterError(
+                "weights of labels (--label-weight) work on one machine only: leave them out"
+            )
+        )
     report = ReadReport(names[0])
 
     def choose(table: Any, name: str) -> Any:
@@ -83,8 +90,8 @@ def read_own_labels(
     if len(seeds.classes) == 1:
         ranks.refuse(
             LabelError(
-                f"there is only one class, {seeds.classes[0]!r}: no label can be told from "
-                "another. A ranking by one class works on one machine only"
+                f"there is only one class, {seeds.classes[0]!r}, so every node would get it. Add "
+                "labels of another class, or rank the nodes on one machine"
             )
         )
     tell(ranks, seeds.notes)

@@ -49,7 +49,7 @@ def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
         return NativeEngine()  # says why it is not there
     elif engine in SHARED:
         raise ParameterError(
-            f"engine={engine!r} works on part files that many processes share: use "
+            f"engine={engine!r} works with many processes on part files: use "
             "isotherm.distributed.classify, or mpiexec -n 8 isotherm classify …"
         )
     elif engine == "cuda":
@@ -71,7 +71,7 @@ def _on_a_gpu() -> Engine | None:
         return CudaEngine()
     except DeviceError as error:
         warnings.warn(
-            f"CuPy is installed, but {error}. The work is done on the processors instead",
+            f"CuPy is installed, but {error}. The CPU is used instead",
             IsothermWarning,
             stacklevel=4,
         )
@@ -99,7 +99,7 @@ def fallback_reason(engine: object, used: str, graph: Graph) -> str:
     if engine != "auto" or used != ScipyEngine.name:
         return ""
     if not ENGINES.get(NativeEngine.name):
-        why = "isotherm was installed without a C++ compiler, so that its core is not there"
+        why = "isotherm was installed without a C++ compiler, so its core is missing"
     else:
-        why = f"the core cannot number {graph.n_nodes:,} nodes"
+        why = f"{graph.n_nodes:,} nodes are too many for the core"
     return f"the SciPy engine was used, which is slower and takes more memory: {why}"

@@ -142,14 +142,15 @@ class Changes:
         known = dict(self._known)
         for i, row in changes.items():
             if not 0 <= i < n:
-                raise LabelError(f"no node at position {i}: there are {n}")
+                raise LabelError(f"there is no node at position {i}: the last one is {n - 1}")
             if row is None and not (self._is_seed[i] or i in tied):
                 known.pop(i, None)  # free as it was
                 continue
             known[i] = row
         widths = {len(row) for row in known.values() if row is not None} | {K}
         if len(widths) > 1:
-            raise LabelError(f"values of {sorted(widths)} columns for a problem of {K}")
+            found = sorted(widths - {K})
+            raise LabelError(f"values must have {K} column(s) like the problem, got {found}")
         return known
 
     def _with_columns(self, columns: Sequence[int]) -> Changes:

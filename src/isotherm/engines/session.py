@@ -211,7 +211,7 @@ class HostSession:
         """See `isotherm.engines.engine.Session`."""
         with self._in_use():
             if self._changes is None:
-                raise SessionError("there is nothing to change yet: solve the problem first")
+                raise SessionError("there is no solution to change yet: solve the problem first")
             self.problem, self._changed = self._changes.apply(
                 changes, columns, stop=stop, progress=progress
             )
@@ -286,7 +286,9 @@ class _InUse:
         if self._session._closed:
             raise SessionError("the session is closed: prepare the problem again")
         if not self._session._lock.acquire(blocking=False):
-            raise SessionError("the session is at work in another thread: prepare one for each")
+            raise SessionError(
+                "the session is in use by another thread: prepare one session for each thread"
+            )
 
     def __exit__(self, *_: object) -> None:
         for method in self._session._methods.values():
@@ -310,9 +312,8 @@ def shortfall(found: Attempt, solver: Solver, tol: float) -> str:
     if math.isinf(found.certificate.bound):
         least, greatest = COVERED
         return (
-            f"nothing is proven of these temperatures ({solver.name}): degrees and values must be "
-            f"within {least:.0e} and {greatest:.0e}, which is what the proof covers; scale the "
-            "weights or the values"
+            f"nothing is proven about these temperatures ({solver.name}): the proof covers degrees "
+            f"and values from {least:.0e} to {greatest:.0e} only; scale the weights or the values"
         )
     if found.out_of_steps:
         advice = "raise the solver's max_iter, choose another solver or loosen tol"
@@ -321,7 +322,7 @@ def shortfall(found: Attempt, solver: Solver, tol: float) -> str:
     else:
         advice = (
             "float64 can prove no more: loosen tol, or choose solver='elimination' if the "
-            "weights are very far apart"
+            "weights differ very widely"
         )
     return (
         f"{solver.name} stopped at step {found.steps}: temperatures are proven to "

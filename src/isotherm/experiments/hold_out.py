@@ -46,7 +46,8 @@ def draw_seeds(
     count = max(1, round(fraction * len(labels)))
     if count >= len(known):
         raise LabelError(
-            f"{count} seeds of {len(known)} nodes with a known label leave none to score"
+            f"{count} seeds among {len(known)} nodes with a known label leave none to score: use "
+            "a smaller share of seeds, or more labels"
         )
     return np.sort(rng.choice(known, count, replace=False))
 

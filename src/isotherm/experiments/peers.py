@@ -88,7 +88,7 @@ class Peer:
         found, failure = self._answered(graph, known)
         free = known == UNKNOWN
         if not failure and free.any() and (found[free] == UNKNOWN).all():
-            failure = "no score is a number"
+            failure = "none of its scores is a number"
         if failure:
             warnings.warn(f"{self.name} gave no answer: {failure}", NoAnswer, stacklevel=2)
         return found
@@ -226,8 +226,8 @@ def choose_peers(names: Iterable[str]) -> list[Peer]:
         if not PEERS[name].is_installed:
             library, here = PEERS[name].library, ", ".join(peer.name for peer in installed())
             raise ParameterError(
-                f"the peer {name!r} needs {library}, which is not installed: pip install "
-                f"{library}; installed are: {here}"
+                f"{name!r} needs {library}, which is not installed: pip install {library}. "
+                f"Installed: {here}"
             )
     return [
         peer

@@ -151,8 +151,8 @@ def _computed(cells: list[Cell], jobs: int) -> Generator[tuple[list[Cell], list[
                 yield running.pop(future), future.result()
     except BrokenProcessPool:
         raise IsothermError(
-            "a process that computes was ended from outside, perhaps for lack of memory; what was "
-            "found is kept: start again, perhaps with fewer at once (--jobs)"
+            "a worker process was killed, perhaps for lack of memory; results so far are kept: "
+            "start again, perhaps with fewer processes (--jobs)"
         ) from None
     except BaseException:  # an interrupt: what they compute is no longer wanted
         for process in set(multiprocessing.active_children()) - others:

@@ -41,7 +41,7 @@ class Graph:
     ----------
     adjacency : scipy.sparse.csr_array of shape (n, n)
         Symmetric, sorted, without duplicates or zeros. Made on first use: a 0/1 graph stores no
-        weights. Shares arrays with the input where that was already so: treat it as read-only.
+        weights. It may share arrays with the input: treat it as read-only.
     names : ndarray of shape (n,)
         The id of each node.
     degrees : ndarray of shape (n,)
@@ -71,7 +71,7 @@ class Graph:
         self.rows, self.sides = rows, sides
         self._nodes = NodeIndex(rows.n_nodes, given=False) if nodes is None else nodes
         if rows.n_nodes == 0:
-            raise GraphError("the graph is empty: it has no nodes")
+            raise GraphError("the graph is empty: it needs at least one node")
         if rows.is_mapped:  # it was seen to when it was saved, and is again when edges are used
             return
         if rows.weights is not None and not np.isfinite(self.degrees).all():
@@ -101,12 +101,12 @@ class Graph:
         weight : sequence of length m, optional
             Without it the graph is unweighted.
         nodes : sequence of length n, optional
-            All node ids, in the order wanted; the way to have nodes without edges. By default
-            the ids found, sorted where they can be compared, else in order of appearance.
+            All node ids, in the order you want; this is how to have nodes without edges. By
+            default the ids found, sorted if they can be compared, else in order of appearance.
         bipartite : bool
-            Whether the two ends are nodes of two kinds, each with ids of its own. Nodes are then
-            called by the name of their column and their id, ``"customer:7"``; columns that have
-            no name are ``"source"`` and ``"target"``.
+            Whether the two ends are nodes of two kinds, each with its own ids. Nodes are then
+            named by their column and their id, as in ``"customer:7"``; columns without a name are
+            ``"source"`` and ``"target"``.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class Graph:
         """
         if target is None:
             if not is_frame(source):
-                raise GraphError("source alone must be a DataFrame of edges; or give target, too")
+                raise GraphError(f"target is missing; source is not a DataFrame: {source!r:.80}")
             source, target, weight = edge_columns(source)
         if bipartite:
             return cls._from_two_sides(source, target, weight, nodes)
@@ -139,7 +139,7 @@ class Graph:
     def _from_two_sides(cls, source: Any, target: Any, weight: Any, nodes: Any) -> Graph:
         """From the ends of edges between nodes of two kinds."""
         if nodes is not None:
-            raise GraphError("nodes= is for graphs of one kind of nodes: leave it out or bipartite")
+            raise GraphError("nodes= and bipartite=True do not go together: leave one of them out")
         index, (i, j), sides = two_sides(source, target)
         return cls(rows_from_edges(len(index), *weighted_ends(i, j, weight)), index, sides)
 
@@ -188,15 +188,15 @@ class Graph:
         if nodes is not None:
             index, _ = encode([], as_column(nodes, "nodes"))
             if len(index) != matrix.shape[0]:
-                raise GraphError(f"{len(index)} nodes for a matrix of {matrix.shape[0]} rows")
+                raise GraphError(f"{len(index)} nodes for {matrix.shape[0]} rows: give one per row")
         return cls(rows_from_matrix(matrix), index)
 
     @classmethod
     def from_biadjacency(cls, matrix: Any) -> Graph:
         """Bipartite graph from the weights between its two sides: rows first, then columns.
 
-        The index and the columns of a DataFrame name the nodes; where the two have ids in common
-        these are ``"row:7"`` and ``"column:7"``, or named like the index and the columns.
+        The index and the columns of a DataFrame name the nodes. If they have ids in common, these
+        become ``"row:7"`` and ``"column:7"``, or use the names of the index and the columns.
 
         Examples
         --------
@@ -227,7 +227,7 @@ class Graph:
         ends = list(g.edges(data=weight)) if weight else [(u, v, None) for u, v in g.edges()]
         weights = [w for _, _, w in ends]
         if ends and weight not in (None, "weight") and all(w is None for w in weights):
-            raise GraphError(f"no edge has an attribute {weight!r}")
+            raise GraphError(f"no edge has an attribute {weight!r}: name another, or weight=None")
         return cls.from_edges(
             [u for u, _, _ in ends],
             [v for _, v, _ in ends],
@@ -237,7 +237,7 @@ class Graph:
 
     @classmethod
     def from_igraph(cls, g: Any) -> Graph:
-        """Graph from an igraph graph: edge attribute ``weight`` and vertex ``name`` if there."""
+        """Graph from an igraph graph; uses edge ``weight`` and vertex ``name`` if it has them."""
         if not hasattr(g, "get_edgelist"):
             raise GraphError(f"not an igraph graph: {type(g).__name__}")
         if g.is_directed():
@@ -252,7 +252,7 @@ class Graph:
 
     @classmethod
     def from_any(cls, data: Any) -> Graph:
-        """Graph from a Graph, a matrix, a networkx or an igraph graph, told by its type."""
+        """Graph from a Graph, a matrix, or a networkx or igraph graph, depending on its type."""
         if isinstance(data, Graph):
             return data
         for package, build in (("networkx", cls.from_networkx), ("igraph", cls.from_igraph)):
@@ -294,7 +294,7 @@ class Graph:
         return self._nodes
 
     def renamed(self, ids: Any, sides: tuple[str, str] | None = None) -> Graph:
-        """The same graph with other ids: an array of shape (n,), or one of texts of Arrow."""
+        """The same graph with other ids: an array of shape (n,), or an Arrow array of strings."""
         return Graph(self.rows, NodeIndex(ids), sides)
 
     def scaled(self, exponent: int) -> Graph:
@@ -326,16 +326,16 @@ class Graph:
         return self._nodes.positions(nodes)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Save the graph to a file, by custom ``….iso``, that `isotherm.read_graph` then maps.
+        """Save the graph to a file, usually ``….iso``, which `isotherm.read_graph` then maps.
 
-        It is written whole or not at all, and replaces another only by `force`.
+        The file is written completely or not at all, and replaces another only with `force`.
 
         Raises
         ------
         GraphError
-            Ids that are neither texts nor whole numbers.
+            Ids that are neither text nor whole numbers.
         FileError
-            A file that is in the way, or that cannot be written.
+            A file that already exists, or that cannot be written.
         """
         from isotherm.graph.saved import save_graph
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DIRECTED = "the graph is directed, and heat flows both ways: its edges lose their direction"
+DIRECTED = "the graph is directed, but heat flows both ways: the direction of edges is ignored"
 
 
 def as_ends(source: Any, target: Any) -> list[NDArray[np.generic]]:
@@ -24,7 +24,10 @@ def as_ends(source: Any, target: Any) -> list[NDArray[np.generic]]:
     """
     ends = [as_column(source, "source"), as_column(target, "target")]
     if len(ends[0]) != len(ends[1]):
-        raise GraphError(f"source has {len(ends[0])} entries but target has {len(ends[1])}")
+        raise GraphError(
+            f"source has {len(ends[0])} entries but target has {len(ends[1])}: they need the same "
+            "number"
+        )
     return ends
 
 

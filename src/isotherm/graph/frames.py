@@ -41,9 +41,9 @@ def edge_columns(frame: Any) -> tuple[Any, Any, Any]:
         ends = (frame[name] for name in names[:2])
         return *ends, frame[names[2]] if len(names) == 3 else None
     raise GraphError(
-        f"which columns are the ends of an edge? There are {', '.join(map(repr, names))}: name "
-        "them source and target (and weight), or pass them by themselves, "
-        "as in Graph.from_edges(frame['sender'], frame['receiver'], frame['amount'])"
+        "it is not clear which columns hold the ends of the edges; the columns are "
+        f"{', '.join(map(repr, names))}. Name them source and target (and weight), or pass them "
+        "one by one, as in Graph.from_edges(frame['sender'], frame['receiver'], frame['amount'])"
     )
 
 
@@ -53,8 +53,8 @@ def matrix_of_frame(frame: Any, nodes: Any) -> tuple[Any, Any]:
     if index != columns:
         if len(set(index)) != len(index) or set(index) != set(columns):
             raise GraphError(
-                "the index and the columns of the DataFrame name different nodes; an edge list "
-                "goes to Graph.from_edges(frame)"
+                "the index and the columns of the DataFrame name different nodes; if it is an edge "
+                "list, use Graph.from_edges(frame)"
             )
         frame = frame.reindex(columns=frame.index)
     positions = index == list(range(len(index)))

@@ -133,7 +133,7 @@ class NodeIndex:
         own = ", ".join(repr(node) for node in self.ids[:3].tolist())
         return UnknownNode(
             f"{len(missing)} of {total} nodes are not in the graph: {shown} "
-            f"(the graph has {len(self)} nodes, such as {own}; ids must match in type too)"
+            f"(the graph has {len(self)} nodes, such as {own}; ids must also match in type)"
         )
 
 
@@ -144,7 +144,7 @@ def as_column(values: Any, what: str) -> NDArray[np.generic]:
     becomes an object array, where `np.asarray` would turn everything into strings.
     """
     if isinstance(values, set | frozenset):
-        raise GraphError(f"{what} must be in some order: a set has none")
+        raise GraphError(f"{what} must be in a fixed order, and a set has none: pass a list")
     if hasattr(values, "__array__"):
         column = np.asarray(values)
         if column.dtype.kind == "f" and _are_whole(values):
@@ -154,10 +154,10 @@ def as_column(values: Any, what: str) -> NDArray[np.generic]:
         try:
             items = list(values)
         except TypeError:
-            raise GraphError(f"{what} must be a sequence, not {type(values).__name__}") from None
+            raise GraphError(f"{what} must be a sequence, got {type(values).__name__}") from None
         column = list_to_column(items)
     if column.ndim != 1:
-        raise GraphError(f"{what} must have one dimension, not {column.ndim}")
+        raise GraphError(f"{what} must have one dimension, got {column.ndim}")
     return column
 
 
@@ -237,7 +237,10 @@ def _given(nodes: NDArray[np.generic]) -> NodeIndex:
     except TypeError as error:
         raise GraphError(f"node ids must be hashable: {error}") from None
     if distinct != len(nodes):
-        raise GraphError(f"`nodes` has {len(nodes)} entries but only {distinct} different ids")
+        raise GraphError(
+            f"`nodes` has {len(nodes)} entries but only {distinct} different ids: name each node "
+            "once"
+        )
     return index
 
 
@@ -309,7 +312,10 @@ def number_objects(
 
 
 def _missing_id(at: int, columns: Sequence[NDArray[np.generic]]) -> GraphError:
-    return GraphError(f"edge {at % len(columns[0])} has a missing node id (None or NaN)")
+    return GraphError(
+        f"edge {at % len(columns[0])} has a missing node id (None or NaN): fill it in, or leave "
+        "the edge out"
+    )
 
 
 def is_missing(value: object) -> bool:

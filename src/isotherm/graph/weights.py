@@ -13,13 +13,13 @@ from isotherm.graph.nodes import as_column
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EDGE_LIST = "an edge list goes to Graph.from_edges(source, target)"
+EDGE_LIST = "for an edge list, use Graph.from_edges(source, target)"
 
 
 def check_weights(weights: NDArray[np.generic]) -> None:
     """Raise GraphError unless all weights are real, finite and not negative."""
     if weights.dtype.kind not in "biuf":
-        raise GraphError(f"weights must be real numbers, not of type {weights.dtype}")
+        raise GraphError(f"weights must be real numbers, got type {weights.dtype}")
     for fault, found in (
         ("NaN in data", weights != weights),
         ("infinite values in data", np.isinf(weights)),
@@ -29,7 +29,7 @@ def check_weights(weights: NDArray[np.generic]) -> None:
             first = int(np.flatnonzero(found)[0])
             raise GraphError(
                 f"{fault}: weights must be finite and ≥ 0; {found.sum()} of {len(weights)} are "
-                f"not, the first is {weights[first]} (number {first})"
+                f"not, and the first of these is {weights[first]} (number {first})"
             )
 
 
@@ -37,11 +37,11 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
     """One weight per edge, as float64."""
     column = as_column(weight, "weight")
     if len(column) != length:
-        raise GraphError(f"{length} edges but {len(column)} weights")
+        raise GraphError(f"{length} edges but {len(column)} weights: give one per edge")
     if column.dtype == object:
         text = next((value for value in column if isinstance(value, str)), None)
         if text is not None:
-            raise GraphError(f"weights must be real numbers, found the text {text!r}")
+            raise GraphError(f"weights must be real numbers, got the text {text!r}")
         try:
             column = column.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
@@ -70,15 +70,15 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array:
             raise GraphError("the rows of a matrix must have the same length") from None
     if matrix.ndim != 2:
         raise GraphError(
-            f"cannot make a graph of {matrix.ndim}-dimensional data of type {matrix.dtype}; "
-            "pass a Graph, a matrix, a networkx or an igraph graph"
+            f"cannot make a graph from {matrix.ndim}-dimensional data of type {matrix.dtype}; "
+            "pass a Graph, a matrix, or a networkx or igraph graph"
         )
     if matrix.dtype == object:
         matrix = _as_numbers(matrix)
     if matrix.dtype.kind == "c":
         raise GraphError("Complex data not supported: weights must be real numbers")
     if matrix.dtype.kind not in "biuf":
-        raise GraphError(f"weights must be real numbers, not of type {matrix.dtype} ({EDGE_LIST})")
+        raise GraphError(f"weights must be real numbers, got type {matrix.dtype} ({EDGE_LIST})")
     if matrix.dtype.char in "eg":  # half and long double: SciPy has no sparse matrices of these
         matrix = matrix.astype(np.float64)
     return scipy.sparse.csr_array(matrix)
@@ -88,7 +88,7 @@ def _as_numbers(matrix: NDArray[np.object_]) -> NDArray[np.float64]:
     """A matrix of Python objects that are numbers; texts are not taken for any."""
     text = next((entry for entry in matrix.flat if isinstance(entry, str)), None)
     if text is not None:
-        raise GraphError(f"weights must be real numbers, found the text {text!r} ({EDGE_LIST})")
+        raise GraphError(f"weights must be real numbers, got the text {text!r} ({EDGE_LIST})")
     try:
         return matrix.astype(np.float64)
     except TypeError as error:
@@ -137,7 +137,7 @@ def not_square(matrix: scipy.sparse.csr_array) -> GraphError:
     if m == 0:
         return GraphError(f"0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
     return GraphError(
-        f"an adjacency matrix is square, this one is {n} × {m}; an edge list goes to "
-        "Graph.from_edges(source, target), a matrix with rows and columns of different kinds to "
+        f"an adjacency matrix must be square, got {n} × {m}; for an edge list, use "
+        "Graph.from_edges(source, target); for rows and columns of different kinds, "
         "Graph.from_biadjacency"
     )

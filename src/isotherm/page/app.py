@@ -139,7 +139,7 @@ class Pages:
         try:
             stream = self._session.events.join()
         except TooManyListeners:
-            raise BadRequest("too many pages are open", 503) from None
+            raise BadRequest("too many pages are open: close some", 503) from None
         return StreamingResponse(stream, media_type="text/event-stream")
 
     async def nodes(self, request: Request) -> Response:
@@ -190,7 +190,7 @@ class Pages:
             return unknown
         except (TimeoutError, Stopped):
             self._answers.pop(key, None)
-            raise BadRequest("the model is busy: ask again", 503) from None
+            raise BadRequest("the model is busy: try again", 503) from None
 
     async def colours(self, request: Request) -> Response:
         nodes = bodies.some_nodes(request.query_params.get("nodes", ""), self._n)
@@ -229,7 +229,7 @@ class Pages:
     async def oracle(self, request: Request) -> Response:
         told = await bodies.body(request)
         if self._session.truth is None:
-            raise BadRequest("there is no oracle here", 404)
+            raise BadRequest("this page has no oracle: start it with --oracle", 404)
         name = self._name(told)
         label = self._session.truth.of(name)
         return await self._done(self._session.labelling.label, name, label, bodies.who(told))
@@ -270,7 +270,7 @@ class Pages:
     async def export(self, request: Request) -> Response:
         ending = request.query_params.get("format", "csv")
         if ending not in EXPORTS:
-            raise BadRequest(f"format must be one of {', '.join(EXPORTS)}")
+            raise BadRequest(f"format must be one of {', '.join(EXPORTS)}, got {ending!r}")
         data = await run_in_threadpool(self._export, ending)
         stem = self._session.file.path.stem.encode("ascii", "replace").decode().replace('"', "")
         name = f"{stem}-predictions.{ending}".replace("\\", "").replace("?", "_")
@@ -298,4 +298,4 @@ def _query(request: Request) -> Query:
     except (ValueError, KeyError, OverflowError) as error:
         if isinstance(error, IsothermError):
             raise
-        raise BadRequest(f"a parameter is not what it should be: {error}") from None
+        raise BadRequest(f"a parameter has a wrong value: {error}") from None

@@ -37,7 +37,10 @@ def read_attributes(path: str, graph: Graph) -> dict[int, dict[str, str]]:
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"{path} cannot be read as a table of nodes: {error}") from None
     if len(names) < 2 or len(names) > MOST_COLUMNS:
-        raise FileError(f"{path} needs a column of ids and 1 to {MOST_COLUMNS - 1} others")
+        raise FileError(
+            f"{path} needs a column of ids and 1 to {MOST_COLUMNS - 1} others, got {len(names)} "
+            "column(s)"
+        )
     place = {name: i for i, name in enumerate(graph.names.tolist())}
     found: dict[int, dict[str, str]] = {}
     for row in table.to_pylist():
@@ -45,7 +48,9 @@ def read_attributes(path: str, graph: Graph) -> dict[int, dict[str, str]]:
         if i is not None:
             found[i] = {name: row[name][:LONGEST] for name in names[1:] if row[name]}
     if not found:
-        raise FileError(f"{path}: no id of its first column, {names[0]!r}, is a node of the graph")
+        raise FileError(
+            f"{path}: none of the ids in its first column, {names[0]!r}, is a node of the graph"
+        )
     return found
 
 

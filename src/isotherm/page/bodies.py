@@ -38,18 +38,18 @@ async def body(request: Request) -> dict[str, Any]:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise BadRequest("the body must be application/json", 415)
+        raise BadRequest(f"the body must be application/json, got {kind!r}", 415)
     data = b""
     async for part in request.stream():
         data += part
         if len(data) > LARGEST:
-            raise BadRequest(f"the body has more than {LARGEST} bytes", 413)
+            raise BadRequest(f"the body must have at most {LARGEST:,} bytes", 413)
     try:
         told = json.loads(data)
     except (ValueError, RecursionError):
-        raise BadRequest("the body is no JSON") from None
+        raise BadRequest("the body is not JSON") from None
     if not isinstance(told, dict):
-        raise BadRequest("the body must be an object")
+        raise BadRequest("the body must be a JSON object")
     return told
 
 
@@ -57,11 +57,11 @@ def text(told: dict[str, Any], name: str, default: str | None = None) -> str:
     """A text of a body."""
     value = told.get(name, default)
     if not isinstance(value, str):
-        raise BadRequest(f"{name} must be a text")
+        raise BadRequest(f"{name} must be text")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise BadRequest(f"{name} has half a character in it") from None
+        raise BadRequest(f"{name} is not valid Unicode") from None
     return value
 
 
@@ -69,7 +69,7 @@ def who(told: dict[str, Any]) -> str:
     """Who does something."""
     name = text(told, "who", "").strip()
     if len(name) > LONGEST_NAME or not name.isprintable():
-        raise BadRequest(f"who must be a name of at most {LONGEST_NAME} characters")
+        raise BadRequest(f"who must be a name of at most {LONGEST_NAME} printable characters")
     return name
 
 
@@ -96,5 +96,5 @@ def some_nodes(listed: str, n_nodes: int) -> list[int]:
     """Numbers of nodes with commas between them."""
     parts = [part for part in listed.split(",") if part]
     if len(parts) > MOST_NODES:
-        raise BadRequest(f"at most {MOST_NODES} nodes at once")
+        raise BadRequest(f"at most {MOST_NODES} nodes at once, got {len(parts)}")
     return [node(part, n_nodes) for part in parts]

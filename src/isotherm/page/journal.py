@@ -92,7 +92,7 @@ def parse_entry(line: bytes, number: int) -> Entry:
             raise ValueError(f"{name} is {told[name]!r}")
     kinds_of_more = (told.get("label"), str | None), (told.get("more", {}), dict)
     if not all(isinstance(value, kind) for value, kind in kinds_of_more):
-        raise ValueError("label or more is of another type")
+        raise ValueError("'label' or 'more' has a wrong type")
     entry = Entry(**told)
     if entry.act not in ACTS:
         raise ValueError(f"unknown act {entry.act!r}")
@@ -191,8 +191,8 @@ class Journal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise JournalError(
-                f"{self.path} is open in another labelling page; use that one, or name another "
-                "file with --journal"
+                f"{self.path} is already open in another labelling page; use that page, or name "
+                "another file with --journal"
             ) from None
 
     def _store(self, line: bytes) -> None:
@@ -248,8 +248,8 @@ def _entries(path: Path, lines: list[bytes], rest: bytes) -> tuple[list[Entry], 
         except (ValueError, TypeError, RecursionError) as error:
             if place < len(lines) or rest:
                 raise JournalError(
-                    f"{path} is damaged in line {place + 1} ({error}); only a last line may be "
-                    "cut off. Repair it, or begin another with --journal"
+                    f"{path} is damaged in line {place + 1} ({error}); only the last line may be "
+                    "cut off. Repair it, or start another with --journal"
                 ) from None
             return found, line + b"\n"
         found.append(entry)
@@ -263,11 +263,11 @@ def _check_head(path: Path, line: bytes, graph: str) -> None:
     except (ValueError, AttributeError):
         known = False
     if not known:
-        raise JournalError(f"{path} is no labelling journal; name another file with --journal")
+        raise JournalError(f"{path} is not a labelling journal; name another file with --journal")
     if head.get("graph") != graph:
         raise JournalError(
-            f"{path} belongs to another graph; name another file with --journal, or give the "
-            "edges that it was made with"
+            f"{path} belongs to another graph; name another file with --journal, or use the edges "
+            "that it was made with"
         )
 
 

@@ -43,9 +43,11 @@ def class_name(name: object) -> str:
         raise LabelError("a class needs a name")
     name = name.strip()
     if len(name) > LONGEST_CLASS:
-        raise LabelError(f"a class has at most {LONGEST_CLASS} characters, this one {len(name)}")
+        raise LabelError(
+            f"the name of a class may have at most {LONGEST_CLASS} characters, got {len(name)}"
+        )
     if not name.isprintable():
-        raise LabelError("the name of a class has no control characters")
+        raise LabelError(f"the name of a class must not have control characters, got {name!r}")
     return name
 
 
@@ -144,7 +146,7 @@ class Labelling:
 
     def _check(self, node: str) -> None:
         if node not in self._names:
-            raise LabelError("there is no such node")
+            raise LabelError(f"there is no node {node[:80]!r}")
 
     def _add(self, act: str, **told: object) -> Entry:
         with self._lock:
@@ -160,7 +162,10 @@ class Labelling:
 
     def _check_class(self, name: object) -> None:
         if isinstance(name, str) and name not in self.classes and len(self.classes) >= MOST_CLASSES:
-            raise LabelError(f"there are {MOST_CLASSES} classes already: no more are made here")
+            raise LabelError(
+                f"there are already {MOST_CLASSES} classes, as many as the page takes: use one of "
+                "them"
+            )
 
     def apply(self, entry: Entry) -> None:
         """Take note of an entry of the journal, its last one."""

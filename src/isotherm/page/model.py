@@ -176,7 +176,7 @@ class Model:
                     self._fold()
                     continue
             except Exception as error:
-                logger.exception("labels could not be folded in")
+                logger.exception("labels could not be applied")
                 self._fail(error)
                 self._follower.forget()
                 time.sleep(SLOW)
@@ -255,7 +255,7 @@ class Model:
                 try:
                     step(snapshot)
                 except Exception as error:
-                    logger.exception("thinking ahead failed")
+                    logger.exception("choosing suggestions failed")
                     self._fail(error)
 
     def _suggest(self, snapshot: Snapshot) -> None:

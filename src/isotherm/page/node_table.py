@@ -61,7 +61,10 @@ class Query(NamedTuple):
         if self.state not in STATES:
             raise ParameterError.unknown("state", self.state, STATES)
         if self.page < 0 or not 1 <= self.size <= MOST:
-            raise ParameterError(f"page must be ≥ 0 and size from 1 to {MOST}")
+            raise ParameterError(
+                f"page must be ≥ 0 and size from 1 to {MOST}, got page {self.page} and size "
+                f"{self.size}"
+            )
         if not 0 <= self.below <= 1:
             raise ParameterError(f"below must be from 0 to 1, got {self.below}")
         return self

@@ -124,13 +124,13 @@ def _session(
     try:
         if opened.dropped:
             notes.append(
-                f"{journal.name}: its last line was cut off and is left out: "
+                f"the last line of {journal.name} was cut off and is ignored: "
                 + one_line(opened.dropped.decode(errors="replace"))[:80]
             )
         if opened.entries and opened.labels_then != read:
             notes.append(
-                f"the label file has changed since {journal.name} was begun: its labels are those "
-                "of the file as it is now, and what the journal says comes on top"
+                f"the label file has changed since {journal.name} was started: the page uses the "
+                "file as it is now, and then applies the journal"
             )
         labelling = Labelling(opened, labels, graph.names.tolist())
         file.remember(labelling)
@@ -166,8 +166,8 @@ def _check(job: Job, files: PageFiles) -> None:
     if files.link is not None:
         check_link(files.link)
     if "-" in (job.edges, job.labels):
-        raise ParameterError("the page needs files: standard input cannot be read again")
+        raise ParameterError("the labelling page cannot read standard input (-): name files")
     read = {Path(name).resolve() for name in (job.edges, job.labels, files.nodes) if name}
     for option, name in (("--journal", files.journal), ("--save", files.save)):
         if name is not None and Path(name).resolve() in read:
-            raise ParameterError(f"{option} {name}: this file is read, and must not be written")
+            raise ParameterError(f"{option} {name}: this file is an input; name another file")

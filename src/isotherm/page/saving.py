@@ -86,11 +86,11 @@ class LabelFile:
         path = self.path
         if original:
             if not self.can_replace or self.original is None:
-                raise FileError("only a label file that ends in .csv is written over")
+                raise FileError("only a label file that ends in .csv can be written over")
             path = self.original
         now = checksum(path)
         if now and now != self._known[path] and not force:
-            raise FileChanged(f"{path.name} was changed by someone else; write over it?")
+            raise FileChanged(f"{path.name} was changed by someone else. Write over it?")
         rows = ({"node": node, "label": label} for node, label in sorted(labelling.labels.items()))
         with written(str(path)):
             write_csv(path, rows, ("node", "label"), force=True)
@@ -109,5 +109,5 @@ def export(graph: Graph, labelling: Labelling, parameters: ModelParameters, path
     """
     labels = dict(labelling.labels)
     if not labels:
-        raise LabelError("there is no label yet")
+        raise LabelError("there is no label yet: label a node first")
     write_predictions(DirichletClassifier(**parameters).fit(graph, labels), path, force=True)

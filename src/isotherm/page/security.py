@@ -50,13 +50,15 @@ def check_host(host: str, token: str | None) -> None:
     ParameterError
     """
     if token is not None and len(token) < SHORTEST_TOKEN:
-        raise ParameterError(f"--token needs at least {SHORTEST_TOKEN} characters")
+        raise ParameterError(
+            f"--token needs at least {SHORTEST_TOKEN} characters, got {len(token)}"
+        )
     if token is not None and not re.fullmatch("[A-Za-z0-9_.~-]+", token):
-        raise ParameterError("--token may have letters, digits and - . _ ~ only")
+        raise ParameterError("--token may only have letters, digits and - . _ ~")
     if host not in LOOPBACK and token is None:
         raise ParameterError(
-            f"--host {host} lets other machines in: choose a token for them with --token, of at "
-            f"least {SHORTEST_TOKEN} characters"
+            f"--host {host} lets other machines connect: choose a token for them with --token, of "
+            f"at least {SHORTEST_TOKEN} characters"
         )
 
 
@@ -132,7 +134,7 @@ class Guard:
         elif scope["path"] == "/" and scope["query_string"]:
             await self._enter(scope, receive, guarded)
         elif not self._is_known(headers):
-            text = "open the address that `isotherm label` has printed: it has the token"
+            text = "open the address that `isotherm label` has printed: it includes the token"
             await PlainTextResponse(text, 401)(scope, receive, guarded)
         else:
             await self._app(scope, receive, guarded)
@@ -142,9 +144,9 @@ class Guard:
         if not self._bucket.take(time.monotonic()):
             return 429, "too many requests at once: wait a second"
         if not self._is_own_name(headers.get("host", "")):
-            return 421, "this host name is not one of the labelling page"
+            return 421, "the labelling page does not answer to this host name"
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return 405, "GET, HEAD and POST are what there is"
+            return 405, "only GET, HEAD and POST are allowed"
         site = headers.get("sec-fetch-site", "none")
         if scope["path"] != "/" and site not in ("same-origin", "none"):
             return 403, "requests from other sites are refused"
@@ -152,7 +154,7 @@ class Guard:
         if headers.get("origin", own) != own:
             return 403, "requests from other sites are refused"
         if scope["method"] == "POST" and "origin" not in headers and not self._has_bearer(headers):
-            return 403, "a request that changes something must name its origin, or bear the token"
+            return 403, "a request that changes something must name its origin or carry the token"
         return None
 
     def _is_own_name(self, host: str) -> bool:
@@ -188,7 +190,7 @@ class Guard:
         """The token of the address becomes a cookie, and leaves the address."""
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
         if not self._is_token(given[0]):
-            text = "this is not the token; open the address that `isotherm label` has printed"
+            text = "the token is wrong; open the address that `isotherm label` has printed"
             await PlainTextResponse(text, 401)(scope, receive, send)
             return
         answer = RedirectResponse("/", 303)

@@ -54,7 +54,9 @@ def bind(host: str, port: int) -> socket.socket:
         else:
             return found
     reason = "" if last is None else f": {last.strerror or last}"
-    raise ParameterError(f"no port from {port} on can be used at {host}{reason}")
+    raise ParameterError(
+        f"no port from {port} up can be used at {host}{reason}; choose another with --port"
+    )
 
 
 class Server(uvicorn.Server):

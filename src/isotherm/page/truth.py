@@ -65,7 +65,7 @@ class Truth:
             If it is not known.
         """
         if node not in self._labels:
-            raise LabelError("the oracle does not know this node")
+            raise LabelError(f"the oracle has no label for node {node[:80]!r}")
         return self._labels[node]
 
     def knows(self, node: str) -> bool:
@@ -123,11 +123,11 @@ def told(n_labels: int, score: Score, at_random: int | None, tried: int) -> str:
     Examples
     --------
     >>> told(38, Score(986, 1000), 70, 608)
-    '38 labels, 98.6 % right; at random it would have taken 70'
+    '38 labels, 98.6 % right; labels drawn at random would have taken 70'
     >>> told(1, Score(1, 2), None, 16)
-    '1 label, 50.0 % right; at random it would have taken more than 16'
+    '1 label, 50.0 % right; labels drawn at random would have taken more than 16'
     """
     labels = f"{n_labels} label{'' if n_labels == 1 else 's'}"
     taken = f"more than {tried}" if at_random is None else str(at_random)
     share = 100 * score.share
-    return f"{labels}, {share:.1f} % right; at random it would have taken {taken}"
+    return f"{labels}, {share:.1f} % right; labels drawn at random would have taken {taken}"

@@ -54,50 +54,50 @@ def read_graph(
     unpack_limit: int = MOST_BYTES,
     unpack_ratio: float = MOST_TIMES,
 ) -> Graph:
-    r"""Graph from a file: a list of edges, a matrix, or a format of graphs such as GraphML.
+    r"""Graph from a file: a list of edges, a matrix, or a graph format such as GraphML.
 
-    What the file is, is found by looking at it; see ``docs/formats.md``. Ids are text: ``007``
-    stays ``007``. Nodes are in the order in which they first appear.
+    The format is detected from the contents; see ``docs/formats.md``. Ids are text: ``007`` stays
+    ``007``. Nodes are in the order in which they first appear.
 
     Parameters
     ----------
     path : str or Path
-        Plain or packed (gzip, Zstandard, bzip2, xz); ``-`` is standard input. A saved graph
+        Plain or compressed (gzip, Zstandard, bzip2, xz); ``-`` is standard input. A saved graph
         (`Graph.save`) is not read but mapped.
     source, target, weight : str, optional
-        Columns of a list of edges, by name or by number from 1 on. By default those whose names
-        are a pair (``from`` and ``to``, ``sender_id`` and ``receiver_id``), the two that have ids
-        in common, or the only two that may hold ids; where that is not clear they are listed in
-        an error. As a weight a column of that name, or the third of three columns of which it is
-        the one of numbers, in a file without a header.
+        Columns of a list of edges, by name or by number, counted from 1. By default the two whose
+        names are a pair (``from`` and ``to``, ``sender_id`` and ``receiver_id``), the two that have
+        ids in common, or the only two that may hold ids; if that is not clear, an error lists the
+        columns. The weight is by default a column of that name, or, in a file without a header,
+        the third of three columns if only that one holds numbers.
     delimiter : str, optional
         One character, ``"tab"`` or ``"space"`` (any white space).
     header : bool, optional
         Whether the first line names the columns.
     comment : str, optional
-        Where this stands, the rest of a line is not read. By default nothing is a comment but
-        remarks at the top of a file, ``# like this``.
+        Text that begins a comment, which ends with the line. By default only remarks at the top of
+        a file, ``# like this``, are comments.
     encoding : str
-        Of text.
+        Encoding of text files.
     on_error : {"raise", "skip"}
         What to do with a malformed row: ``"skip"`` leaves it out, with a warning at the end that
-        counts them by their faults.
+        counts such rows by what is wrong.
     decimal : {".", ","}
-        Of weights.
+        Decimal mark in weights.
     thousands : str, optional
-        What stands between thousands of weights. By default whatever is clear: ``1,234.50`` is,
-        ``1,234`` may be two numbers and is refused.
+        Thousands separator in weights. By default any that is clear: ``1,234.50`` is clear, but
+        ``1,234`` could be two numbers and is refused.
     ids : {"exact", "normalised"}
-        Whether ids that differ only by case, blanks or leading zeros are one node, which is then
-        called by the first of them.
+        Whether ids that differ only by case, spaces or leading zeros are one node, which then has
+        the first of these ids.
     bipartite : bool
-        Whether the two columns have ids of their own; see `Graph.from_edges`.
+        Whether the two columns name different kinds of nodes; see `Graph.from_edges`.
     table : str, optional
-        Of SQLite the table or a query, ``SELECT …``; of a workbook the sheet, by name or number.
+        In SQLite the table or a query, ``SELECT …``; in a workbook the sheet, by name or number.
     unpack_limit : int
-        The most bytes that a packed file or a stream may unpack to; by default 64 GiB.
+        The most bytes that a compressed file or a stream may expand to; by default 64 GiB.
     unpack_ratio : float
-        The most times its own size that a packed file may unpack to; counts above 256 MiB.
+        How many times its own size a compressed file may expand to, beyond 256 MiB.
 
     Raises
     ------
@@ -106,13 +106,13 @@ def read_graph(
     FileError
         A file that cannot be read, is damaged, is of an unknown format, or unpacks to too much.
     ParameterError
-        A column that is not there.
+        A column that does not exist.
 
     Warns
     -----
     IsothermWarning
-        About rows left out, ids that differ only by spaces or by type, columns told only by what
-        they hold, and edges that lose their direction.
+        About rows left out, ids that differ only by spaces or by type, columns guessed from what
+        they hold, and edges whose direction is ignored.
 
     Examples
     --------
@@ -166,19 +166,19 @@ def read_labels(
     Parameters
     ----------
     path : str or Path
-        As in `read_graph`. A table has a row for each node, its id and its label in two of the
-        columns; JSON is ``{"node": "label"}`` or a list of ``{"node": …, "label": …}``.
+        As in `read_graph`. A table has a row for each node, with its id and its label in two of
+        the columns; JSON is ``{"node": "label"}`` or a list of ``{"node": …, "label": …}``.
     graph : Graph
     node, label, weight : str, optional
-        Columns, by name or by number from 1 on; by default those named so, or the first two. Of
-        several columns that of the nodes is the one with ids of the graph.
-        Where a node comes more than once the label of the greatest weight counts.
+        Columns, by name or by number, counted from 1; by default those with these names, or the
+        first two. If there are several columns, that of the nodes is the one with ids of the graph.
+        If a node occurs more than once, the label with the greatest weight counts.
     delimiter, header, comment, encoding, on_error, decimal, thousands, table
         As in `read_graph`; ``on_error="skip"`` also leaves out nodes with two labels.
     ids : {"exact", "normalised"}
-        Whether ids are those of the graph if they differ only by case, blanks or leading zeros.
+        Whether ids match those of the graph if they differ only by case, spaces or leading zeros.
     merge_case : bool
-        Whether labels that differ only by case or blanks are one class.
+        Whether labels that differ only by case or spaces are one class.
     keep_placeholders : bool
         Whether labels such as ``N/A``, ``unknown``, ``?`` and ``-`` are classes. By default they
         mean that a label is not known.
@@ -190,7 +190,7 @@ def read_labels(
     Returns
     -------
     dict
-        ``{node: label}``, texts. Nodes whose label is empty are left out.
+        ``{node: label}``, as text. Nodes whose label is empty are left out.
 
     Raises
     ------

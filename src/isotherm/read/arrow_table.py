@@ -132,7 +132,9 @@ class ArrowTable:
     ) -> Iterator[Batch]:
         """See `Table.batches`; rows with gaps or faulty weights are faults."""
         if len(set(self.layout.columns)) != len(self.layout.columns):
-            raise FileError(f"{self._source.name} has two columns of one name")
+            names = self.layout.columns
+            twice = next(name for name in names if names.count(name) > 1)
+            raise FileError(f"{self._source.name} has two columns named {twice!r}: rename one")
         row = 0
         for batch in self._batches(columns, self._groups):
             n = len(batch.first)
@@ -245,7 +247,7 @@ def as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return column
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        raise ParameterError(f"ids and labels are text or numbers, not {kind}")
+        raise ParameterError(f"ids and labels must be text or numbers, got {kind}")
     return pc.cast(column, pa.string())
 
 
@@ -306,4 +308,4 @@ def _damage(name: str) -> Iterator[None]:
         raise
     except _FAULTS as error:
         lines = str(error).splitlines() or [type(error).__name__]
-        raise FileError(f"{name} is damaged or not what it says: {lines[0]}") from None
+        raise FileError(f"{name} is damaged or in another format: {lines[0]}") from None

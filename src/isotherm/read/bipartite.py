@@ -62,8 +62,8 @@ def find_side(nodes: pa.Array, graph: Graph, report: ReadReport) -> pa.Array:
         one, other = graph.sides
         raise LabelError(
             f"{report.name}: ids such as {nodes[int(np.flatnonzero(bare)[0])].as_py()!r} are on "
-            f"both sides of the graph. Name their column {one!r} or {other!r}, or write "
-            f"'{one}:…' or '{other}:…' before them"
+            f"both sides of the graph. Name their column {one!r} or {other!r}, or write them as "
+            f"'{one}:…' or '{other}:…'"
         )
     if not fitting:
         return nodes
@@ -94,13 +94,13 @@ def note_two_kinds(
     keeps = "--bipartite (bipartite=True) keeps them apart"
     if not sides.all(axis=0).any():
         report.hint(
-            f"{one!r} and {other!r} have no id in common; if they are two kinds of "
-            f"nodes that may have one some day, {keeps}"
+            f"{one!r} and {other!r} have no id in common; if they are two kinds of nodes that "
+            f"might share one later, {keeps}"
         )
     elif _count_different_things(sides, texts):
         report.notes.append(
-            f"{report.name}: {one!r} and {other!r} look like two series of numbers, and the same "
-            f"number is one node here; if these are two kinds of nodes, {keeps}"
+            f"{report.name}: {one!r} and {other!r} look like two separate series of numbers, but "
+            f"equal numbers are treated as the same node; if these are two kinds of nodes, {keeps}"
         )
 
 

@@ -116,7 +116,7 @@ def choose_label_columns(
             left = [k for k in range(len(layout.columns)) if k not in (*found, weight)]
     if found[1] is None and many and (layout.header or len(layout.columns) > 3):
         raise LabelError(
-            f"{name} has {len(layout.columns)} columns, and it is not clear which of them has the "
+            f"{name} has {len(layout.columns)} columns, and it is not clear which one holds the "
             f"labels; name it with --label (label=):\n{_listed(_Cells(table))}"
         )
     chosen = _filled(found, left)
@@ -124,7 +124,8 @@ def choose_label_columns(
     if many and not (columns.get("node") and columns.get("label")):
         node, label = (layout.columns[k] for k in chosen)
         why = (
-            f"labels are in {label!r}, of the nodes in {node!r} (--node and --label choose others)"
+            f"labels are read from {label!r}, nodes from {node!r} "
+            "(--node and --label choose others)"
         )
     return Choice(chosen if weight is None else [*chosen, weight], why, guessed)
 
@@ -229,7 +230,10 @@ def _check_different(
     taken = [k for k in (*found, weight) if k is not None]
     twice = next((k for k in taken if taken.count(k) > 1), None)
     if twice is not None:
-        raise ParameterError(f"{name}: column {layout.columns[twice]!r} is asked for twice")
+        raise ParameterError(
+            f"{name}: column {layout.columns[twice]!r} was chosen twice: choose another for one of "
+            "them"
+        )
 
 
 def _left(
@@ -243,8 +247,8 @@ def _left(
     left = [k for k in range(len(layout.columns)) if k not in (*found, weight)]
     if list(found).count(None) > len(left):
         raise error(
-            f"{name} has {len(layout.columns)} column(s) where two are needed; if they are not "
-            "told apart as they should be, name the delimiter"
+            f"{name} has {len(layout.columns)} column(s), but two are needed; if the columns were "
+            "not split as they should be, name the delimiter"
         )
     return left
 
@@ -261,7 +265,9 @@ def _edge_words(layout: Layout, chosen: Sequence[int], weight: int | None) -> st
     if not unused:
         return ""
     one, other = (layout.columns[k] for k in chosen)
-    weights = "without weights" if weight is None else f"weights in {layout.columns[weight]!r}"
+    weights = (
+        "without weights" if weight is None else f"with weights from {layout.columns[weight]!r}"
+    )
     names = ", ".join(repr(layout.columns[k]) for k in unused[:MOST_LISTED])
     more = ", …" if len(unused) > MOST_LISTED else ""
     return (

@@ -42,7 +42,7 @@ def open_excel(
         import openpyxl
     except ImportError:
         raise FileError(
-            f"{source.name} is an Excel workbook, which takes openpyxl: pip install "
+            f"{source.name} is an Excel workbook, and reading it needs openpyxl: pip install "
             "'isotherm[excel]', or save it as CSV"
         ) from None
     with _faults(source.name):
@@ -67,14 +67,19 @@ def _check_parts(source: Source) -> None:
     with zipfile.ZipFile(source.everything()) as archive:
         for member in archive.infolist():
             if member.filename.lower().endswith("vbaproject.bin"):
-                raise FileError(f"{source.name} has macros: save it as .xlsx, without them, or CSV")
+                raise FileError(
+                    f"{source.name} has macros: save it without them, as .xlsx, or as CSV"
+                )
             total += member.file_size
             source.check_unpacked(total)
         for member in archive.infolist():
             if member.filename.lower().endswith((".xml", ".rels")):
                 with archive.open(member) as part:
                     if any(mark in part.read(BLOCK) for mark in _DECLARED):
-                        raise FileError(f"{source.name} declares entities: no workbook needs that")
+                        raise FileError(
+                            f"{source.name} declares XML entities, which no workbook needs, so it "
+                            "is not read: save it again as .xlsx, or as CSV"
+                        )
 
 
 def _sheet(book: Any, wanted: str | None, name: str) -> Any:
@@ -84,15 +89,15 @@ def _sheet(book: Any, wanted: str | None, name: str) -> Any:
         filled = [sheet for sheet in sheets.values() if next(_read(sheet, name), None) is not None]
         if len(filled) != 1:
             raise FileError(
-                f"{name} has {len(filled)} sheets with something in them; name one with --table "
-                f"(of labels --label-table; table=): {listed}"
+                f"{name} has {len(filled)} sheets that are not empty; name one with --table (for "
+                f"labels --label-table; table=): {listed}"
             )
         return filled[0]
     if wanted in sheets:
         return sheets[wanted]
     if wanted.isdecimal() and 1 <= int(wanted) <= len(sheets):
         return list(sheets.values())[int(wanted) - 1]
-    raise ParameterError(f"{name} has no sheet {wanted!r}; it has {listed}")
+    raise ParameterError(f"{name} has no sheet {wanted!r}; choose one of: {listed}")
 
 
 def _read(sheet: Any, name: str) -> Iterator[tuple[object, ...]]:
@@ -101,7 +106,10 @@ def _read(sheet: Any, name: str) -> Iterator[tuple[object, ...]]:
     with _faults(name):
         for row in sheet.iter_rows(values_only=True):
             if len(row) > MOST_COLUMNS:
-                raise FileError(f"{name}, sheet {sheet.title!r} has {len(row):,} columns")
+                raise FileError(
+                    f"{name}, sheet {sheet.title!r} has {len(row):,} columns, more than "
+                    f"{MOST_COLUMNS:,}"
+                )
             if any(cell is not None for cell in row):
                 yield row
 
@@ -134,4 +142,4 @@ def _faults(name: str) -> Iterator[None]:
     except IsothermError:
         raise
     except Exception as error:  # openpyxl has no class of its own for damaged files
-        raise FileError(f"{name} is damaged, cut off, or no workbook: {error}") from None
+        raise FileError(f"{name} is damaged, cut off, or not a workbook: {error}") from None

@@ -165,7 +165,7 @@ def output_for(ending: str, name: str, *, packed: bool = False, graphs: bool = T
         if ending in output.endings and (output.is_text or not packed):
             return output
     known = ", ".join(ending for output in outputs for ending in output.endings)
-    raise ParameterError(f"{name}: the ending tells the format and must be one of {known}")
+    raise ParameterError(f"{name}: the ending chooses the format and must be one of {known}")
 
 
 def edge_formats() -> str:
@@ -242,20 +242,20 @@ _ATTRIBUTES = rb"(?:#[^\n]*\n\s*)*[^\n{}]+[\s,;|]\{[^{}\n]*\}\s*(?:\n|$)"
 _NODE_LINK = re.compile(rb'"(?:nodes|links|edges)"\s*:\s*\[')
 
 _WEB_PAGE = (
-    "a web page, which some programs export under the name of a workbook; open it in a spreadsheet "
-    "and save it as .xlsx or CSV"
+    "a web page, not a workbook, as some programs export it; open it in a spreadsheet and save it "
+    "as .xlsx or CSV"
 )
 _OPEN_DOCUMENT = "an OpenDocument file, which isotherm does not read; save it as .xlsx or CSV"
 _OFFICE = (
-    "a workbook with a password, or one of Excel before 2007, and isotherm reads neither; save it "
-    "as .xlsx without a password, or as CSV"
+    "a workbook with a password, or from Excel before 2007, and isotherm reads neither; save it as "
+    ".xlsx without a password, or as CSV"
 )
 _PICKLE = (
-    "a pickle, which can run any program when it is opened, so isotherm does not open it. Where "
-    "you trust it, load it in Python and pass the graph to Graph.from_networkx or "
+    "a pickle, which can run any program when it is opened, so isotherm does not open it. If you "
+    "trust it, load it in Python and pass the graph to Graph.from_networkx or "
     "Graph.from_igraph, or write it as GraphML or a list of edges"
 )
-_HDF5 = "an HDF5 file, which isotherm does not read; try Parquet or CSV"
+_HDF5 = "an HDF5 file, which isotherm does not read; save it as Parquet or CSV"
 _TABLES, _GRAPHS, _WORKBOOK = "writers.tables", "writers.graphs", "writers.workbook"
 _CSV = Output("CSV", (".csv",), Later(_TABLES, "write_csv"), has_formulas=True)
 _TSV = Output("TSV", (".tsv",), Later(_TABLES, "write_tsv"), has_formulas=True)

@@ -32,7 +32,7 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
         return LabelRows(list(found), [_text(label) for label in found.values()])
     if not isinstance(found, list) or not all(isinstance(record, dict) for record in found):
         raise LabelError(
-            f'{source.name}: labels in JSON are {{"node": "label", …}} or a list of '
+            f'{source.name}: labels in JSON must be {{"node": "label", …}} or a list of '
             '{"node": …, "label": …}'
         )
     there = list(found[0]) if found else []
@@ -66,11 +66,11 @@ def _text(value: object) -> str | None:
     if value is None or is_nan(value):
         return None
     if isinstance(value, dict | list):
-        raise LabelError(f"a label is a text or a number, not {str(value)[:40]!r}")
+        raise LabelError(f"a label must be text or a number, got {str(value)[:40]!r}")
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e300:
-        raise LabelError(f"{name}: a weight is a number that is not negative, not {value!r}")
+        raise LabelError(f"{name}: a weight must be a number ≥ 0, got {value!r}")
     return float(value)

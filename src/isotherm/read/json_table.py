@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from isotherm.read.source import Source
 
 EDGES = (
-    'edges in JSON are a list of records, [{"source": …, "target": …}], one record per line, or a '
-    'graph with "nodes" and "links"'
+    'edges in JSON must be a list of records, [{"source": …, "target": …}], one record per line, '
+    'or a graph with "nodes" and "links"'
 )
 FIRST = 200  # records whose keys are the columns
 
@@ -38,7 +38,10 @@ def open_json(source: Source, options: TextOptions, _: Sequence[str | None] = ()
     if isinstance(found, dict) and found and all(isinstance(v, list) for v in found.values()):
         names, columns = list(found), list(found.values())
         if len({len(column) for column in columns}) > 1:
-            raise FileError(f"{source.name} has columns of different lengths")
+            lengths = ", ".join(map(str, sorted({len(column) for column in columns})))
+            raise FileError(
+                f"{source.name} has columns of different lengths ({lengths}): they must be equal"
+            )
         return table_of_rows(source, options, lambda: (names, list(zip(*columns, strict=True))))
     if not isinstance(found, list):
         raise FileError(f"{source.name}: {EDGES}")
@@ -57,7 +60,7 @@ def _rows(values: Iterable[object], name: str) -> Rows:
         keys = (key for record in first if isinstance(record, dict) for key in record)
         names = list(dict.fromkeys(keys))
         if not names:
-            raise FileError(f"{name}: {EDGES}, not {str(first[0])[:40]!r}")
+            raise FileError(f"{name}: {EDGES}, got {str(first[0])[:40]!r}")
     return names, _cells(first, rest, names, name)
 
 

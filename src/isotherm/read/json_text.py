@@ -25,7 +25,9 @@ def parse_json(source: Source, error: type[IsothermError] = FileError) -> object
     try:
         return _parsed(source.whole())
     except RecursionError:
-        raise error(f"{source.name} is nested too deep: no graph or labels need that") from None
+        raise error(
+            f"{source.name} is nested too deeply: a graph or labels do not need that"
+        ) from None
     except ValueError as fault:
         raise error(f"{source.name} is not JSON: {fault}") from None
 
@@ -45,7 +47,7 @@ def parse_lines(source: Source) -> Iterator[object]:
         try:
             yield json.loads(text)
         except RecursionError:
-            raise FileError(f"{source.name}, line {number} is nested too deep") from None
+            raise FileError(f"{source.name}, line {number} is nested too deeply") from None
         except ValueError as fault:
             raise FileError(f"{source.name}, line {number} is not JSON: {fault}") from None
 

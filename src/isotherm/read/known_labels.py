@@ -70,12 +70,12 @@ def note_placeholders(known: KnownLabels, report: ReadReport, *, keep: bool) -> 
     counts = Counter(known.labels.filter(found).to_pylist())
     listed = ", ".join(f"{word!r} ({_nodes(count)})" for word, count in counts.most_common(SHOWN))
     message = (
-        f"{report.name}: {listed}{', …' if len(counts) > SHOWN else ''} taken as unknown; "
-        "--keep-placeholders (keep_placeholders=True) makes classes of such words"
+        f"{report.name}: {listed}{', …' if len(counts) > SHOWN else ''} treated as unknown; "
+        "--keep-placeholders (keep_placeholders=True) keeps such words as classes"
     )
     left = known.kept(~found.to_numpy(zero_copy_only=False))
     if len(left.nodes) == 0:
-        raise LabelError(f"{message}. No other label is left")
+        raise LabelError(f"{message}. There is no other label")
     report.notes.append(message)
     return left
 
@@ -85,8 +85,8 @@ def note_minus_one(known: KnownLabels, report: ReadReport) -> None:
     n_odd = pc.sum(pc.equal(known.labels, MAY_BE_UNKNOWN)).as_py()
     if n_odd:
         report.notes.append(
-            f"{report.name}: {MAY_BE_UNKNOWN!r} was treated as a class ({_nodes(n_odd)}); where a "
-            "label is not known leave the cell empty"
+            f"{report.name}: {MAY_BE_UNKNOWN!r} was treated as a class ({_nodes(n_odd)}); leave "
+            "the cell empty where a label is not known"
         )
 
 
@@ -103,12 +103,14 @@ def note_case(known: KnownLabels, report: ReadReport, *, merge: bool) -> KnownLa
     shown = "; ".join(", ".join(map(repr, found[:SHOWN])) for found in several[:SHOWN])
     if not merge:
         report.notes.append(
-            f"{report.name}: labels that differ only by case or blanks are classes of their own: "
+            f"{report.name}: labels that differ only by case or spaces are separate classes: "
             f"{shown} (--merge-case or merge_case=True makes them one)"
         )
         return known
     one = {label: found[0] for found in several for label in found}
-    report.notes.append(f"{report.name}: labels that differ only by case or blanks merged: {shown}")
+    report.notes.append(
+        f"{report.name}: labels that differ only by case or spaces were merged: {shown}"
+    )
     merged = pa.array([one.get(label, label) for label in known.labels.to_pylist()])
     return replace(known, labels=merged.cast(known.labels.type))
 
@@ -160,8 +162,7 @@ def _conflict(known: KnownLabels, places: list[int], name: str) -> LabelError:
     return LabelError(
         f"{name}: node {known.nodes[places[0]].as_py()!r} has two labels, {one!r} and {other!r} "
         f"(rows {rows}, not counting a header). Correct one of them, name a column of weights with "
-        "--label-weight, of which the greatest counts, or leave such nodes out with "
-        "--on-error skip"
+        "--label-weight (the greatest weight counts), or leave such nodes out with --on-error skip"
     )
 
 

@@ -156,7 +156,7 @@ class LabelList:
         if len(nodes) == 0:
             why = f": {report.skipped_words()}" if report.n_skipped else ""
             raise LabelError(
-                f"{report.name} has no label{why or ': nothing is known to begin with'}"
+                f"{report.name} has no label{why or ': at least one node needs a known label'}"
             )
         report.n_rows = len(nodes)
         weights = np.concatenate(self._weights) if self._weights else None
@@ -176,8 +176,8 @@ def _number(text: str, node: str, report: ReadReport) -> float:
         value = math.nan
     if not math.isfinite(value):
         raise LabelError(
-            f"{report.name}: the value of node {node!r} must be a number, got {text!r}; where it "
-            "is not known the cell is left empty"
+            f"{report.name}: the value of node {node!r} must be a number, got {text!r}; leave the "
+            "cell empty where it is not known"
         )
     return value
 

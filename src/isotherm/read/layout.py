@@ -196,7 +196,8 @@ def checked_delimiter(delimiter: str) -> str:
     found = known.get(delimiter.lower(), delimiter)
     if found != WHITE_SPACE and (len(found) != 1 or found in '"\r\n' or ord(found) > 127):
         raise ParameterError(
-            f"a delimiter is one character, 'tab' or 'space' (any white space), not {delimiter!r}"
+            "a delimiter must be one character, 'tab' or 'space' (any white space), got "
+            f"{delimiter!r}"
         )
     return found
 

@@ -102,10 +102,11 @@ def _graph_of_format(
     _check_table(source, options)
     if options.bipartite:
         raise ParameterError(
-            f"{_is_a(source)} bipartite is for tables, with a column for each of the two sides"
+            f"{_is_a(source)} --bipartite (bipartite=True) is for tables, with a column for each "
+            "of the two sides: leave it out"
         )
     if source.format.read_graph is None:
-        raise FileError(f"{_is_a(source)} a graph is read from {edge_formats()}")
+        raise FileError(f"{_is_a(source)} graphs are read from {edge_formats()}")
     return source.format.read_graph(source, report)
 
 
@@ -148,7 +149,7 @@ def open_edges(
     """A table of edges, and which of its columns they are in; the report tells of these."""
     _check_table(source, options)
     if source.format.open_table is None:
-        raise FileError(f"{_is_a(source)} it has no rows and columns")
+        raise FileError(f"{_is_a(source)} a table with rows and columns is needed here")
     table = source.format.open_table(source, options, list(columns.values()))
     chosen = _use(choose_edge_columns(table, columns, source.name), table, report)
     sides = _sides(table, chosen) if options.bipartite else None

@@ -59,31 +59,31 @@ class _Header:
         words = lines[0].lower().split()
         known = ("coordinate", "array"), ("pattern", "real", "double", "integer")
         if len(words) != 5 or words[1] != "matrix" or words[2] not in known[0]:
-            raise FileError(f"{source.name} is no MatrixMarket file: {shown(lines[0])}")
+            raise FileError(f"{source.name} is not a MatrixMarket file: {shown(lines[0])}")
         layout, field, symmetry = words[2:]
         if field not in known[1] or symmetry not in ("general", "symmetric"):
             raise GraphError(
-                f"{source.name}: weights must be real and not negative; this matrix is {field} and "
-                f"{symmetry}"
+                f"{source.name}: the matrix must be real, and general or symmetric, got {field} "
+                f"and {symmetry}"
             )
         at = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "%"), 0)
         sizes = lines[at].split()
         wanted = 3 if layout == "coordinate" else 2
         if len(sizes) != wanted or not all(s.isdecimal() and len(s) < 16 for s in sizes):
             raise FileError(
-                f"{source.name}, line {at + 1}: {wanted} sizes wanted: {shown(lines[at])}"
+                f"{source.name}, line {at + 1}: expected {wanted} sizes, got {shown(lines[at])}"
             )
         rows, columns, *entries = map(int, sizes)
         if rows != columns:
             raise GraphError(
-                f"{source.name}: an adjacency matrix is square, this one is {rows} × {columns}"
+                f"{source.name}: an adjacency matrix must be square, got {rows} × {columns}"
             )
         n_entries = entries[0] if entries else rows * columns
         # What is promised must agree with what the file can hold, before there is room for it.
         fits = source.path is None or source.size is None or n_entries <= source.size
         if not fits or not 0 < rows <= NODES_PER_ENTRY * (n_entries + 10_000):
             raise GraphError(
-                f"{source.name} says it has {rows} rows and {n_entries} entries: damaged?"
+                f"{source.name} claims to have {rows} rows and {n_entries} entries: is it damaged?"
             )
         return cls(layout, field, symmetry, rows, n_entries, at + 1)
 
@@ -101,12 +101,13 @@ def _coordinates(source: Source, header: _Header, report: ReadReport) -> scipy.s
             )
         except pa.ArrowInvalid as error:
             raise GraphError(
-                f"{source.name}: rows and columns are whole numbers; {error}"
+                f"{source.name}: rows and columns must be whole numbers; {error}"
             ) from None
         parts.append((i, j, np.ones(len(i)) if batch.numbers is None else batch.numbers))
     if report.n_rows != header.n_entries:
         raise GraphError(
-            f"{source.name} has {report.n_rows} entries but says {header.n_entries}: cut off?"
+            f"{source.name} has {report.n_rows} entries but claims {header.n_entries}: is it cut "
+            "off?"
         )
     i, j, values = (
         (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -115,7 +116,10 @@ def _coordinates(source: Source, header: _Header, report: ReadReport) -> scipy.s
     )
     n = header.n_nodes
     if len(i) and not (min(i.min(), j.min()) >= 1 and max(i.max(), j.max()) <= n):
-        raise GraphError(f"{source.name}: an entry outside a matrix of {n} rows")
+        raise GraphError(
+            f"{source.name}: an entry is outside the matrix of {n} rows; rows and columns count "
+            "from 1"
+        )
     return scipy.sparse.coo_array((values.astype(np.float64), (i - 1, j - 1)), shape=(n, n)).tocsr()
 
 

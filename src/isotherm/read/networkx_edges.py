@@ -63,7 +63,7 @@ def _edges(source: Source, options: TextOptions) -> Iterator[tuple[str, str, dic
             found = None
         if cells is None or not isinstance(found, dict):
             raise FileError(
-                f"{source.name}, line {number}: two ids and attributes in braces are wanted, not "
+                f"{source.name}, line {number}: expected two ids and attributes in braces, got "
                 f"{shown(text)}"
             )
         yield cells[0], cells[1], {str(key): value for key, value in found.items()}

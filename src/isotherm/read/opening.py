@@ -59,7 +59,7 @@ def open_source(
     names = [os.fspath(one) for one in ([path] if isinstance(path, str | os.PathLike) else path)]
     name, several = names[0], len(names) > 1
     if several and STANDARD_INPUT in names:
-        raise FileError("standard input, -, cannot be one of several files")
+        raise FileError("standard input (-) cannot be one of several files: name files only")
     parts: Parts | None = None
     with reading(name):
         if several:

@@ -40,7 +40,7 @@ class NumberOptions:
             raise ParameterError.unknown("thousands", self.thousands, (".", ",", " ", "'", "_"))
         if self.thousands == self.decimal:
             raise ParameterError(
-                f"decimal and thousands are both {self.decimal!r}: a number has them apart"
+                f"decimal and thousands are both {self.decimal!r}: they must be different"
             )
 
 
@@ -96,4 +96,6 @@ class TextOptions:
             codecs.lookup(self.encoding)
             " ".encode(self.encoding)
         except (LookupError, UnicodeError, ValueError):
-            raise ParameterError(f"there is no text encoding {self.encoding!r}") from None
+            raise ParameterError(
+                f"there is no text encoding {self.encoding!r}; try utf-8, latin-1 or utf-16"
+            ) from None

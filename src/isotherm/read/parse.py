@@ -122,7 +122,7 @@ class Parser:
             cells = self.layout.split(raw.decode())
         except UnicodeDecodeError:
             raise ValueError(
-                "not UTF-8 (the encoding of the file can be given, such as latin-1)"
+                "not UTF-8 (name the encoding of the file, such as --encoding latin-1)"
             ) from None
         except csv.Error as fault:
             raise ValueError(f"cannot be split: {fault}") from None

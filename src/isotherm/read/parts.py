@@ -86,7 +86,7 @@ def find_parts(name: str, *, hashed: bool = False) -> Parts | None:
     if path.is_dir():
         root, found = path, _files_in(path)
         if not found:
-            raise FileError(f"{name} is a folder without files to read")
+            raise FileError(f"{name} is a folder that has no files to read")
     elif glob.has_magic(name) and not path.exists():
         root, found = _root(name), _matching(name)
         if not found:
@@ -151,7 +151,7 @@ def _there(folder: Path) -> str:
         return f"there is no folder {folder}"
     more = ", …" if len(names) > MOST_LISTED else ""
     listed = ", ".join(names[:MOST_LISTED]) or "nothing"
-    return f"in {folder} there is: {listed}{more}"
+    return f"{folder} contains: {listed}{more}"
 
 
 def _keys(path: Path) -> dict[str, str]:
@@ -165,6 +165,6 @@ def _check_keys(parts: list[Part]) -> None:
     for part in parts:
         if list(part.keys) != list(first.keys):
             raise FileError(
-                f"{first.path} and {part.path} are in folders of different columns, "
-                f"{list(first.keys)} and {list(part.keys)}"
+                f"{first.path} and {part.path} are in folders that name different columns, "
+                f"{list(first.keys)} and {list(part.keys)}; read them one by one"
             )

@@ -71,7 +71,10 @@ class PartsTable:
                 own = ReadReport(str(part.path))
                 chosen, fixed = self._columns_of(part, table, columns)
                 if "" in fixed.values() and not empty:
-                    raise error(f"{part.path}: its folder has no value, where an id is needed")
+                    raise error(
+                        f"{part.path}: its folder names no value for a column of ids; rename the "
+                        "folder"
+                    )
                 for batch in table.batches(chosen, own, error=error, empty=empty or bool(fixed)):
                     yield _with_fixed(batch, fixed)
                 report.add(own, error)
@@ -108,8 +111,8 @@ class PartsTable:
         with open_file(str(part.path), options.unpacking, hashed=parts.hashed) as file:
             if file.format.open_table is None:
                 raise FileError(
-                    f"{part.path} is {file.format.name}, and only tables are read from several "
-                    "files; name one file, or those wanted by a pattern such as 'folder/*.csv'"
+                    f"{part.path} is {file.format.name}, and only tables can be read from several "
+                    "files; name one file, or the tables by a pattern such as 'folder/*.csv'"
                 )
             table = file.format.open_table(file, options, self._wanted)
             if self._own is not None:
@@ -124,8 +127,8 @@ class PartsTable:
             return
         one, other = (", ".join(map(repr, names)) for names in (own.columns, table.layout.columns))
         raise FileError(
-            f"{first.path} and {part.path} are of two layouts, with the columns {one} and {other}; "
-            "read them one by one, or name those wanted by a pattern such as 'folder/part-*'"
+            f"{first.path} and {part.path} have different columns, {one} and {other}; read them "
+            "one by one, or name those you want by a pattern such as 'folder/part-*'"
         )
 
     def _columns_of(
@@ -141,8 +144,8 @@ class PartsTable:
         }
         if {0, 1} <= set(fixed) or 2 in fixed:
             raise FileError(
-                f"{part.path}: {', '.join(map(repr, part.keys))} is told by folders, and files "
-                "must have the other column and the weights"
+                f"{part.path}: {', '.join(map(repr, part.keys))} comes from folder names, but the "
+                "other end of the edges and the weights must be columns of the file"
             )
         other = next(name for place, name in enumerate(names) if place not in fixed)
         chosen = [there.index(other if k in fixed else name) for k, name in enumerate(names)]

@@ -23,8 +23,8 @@ def read_graph(source: Source, report: ReadReport) -> Graph:
     """
     if source.path is None:
         raise FileError(
-            f"{source.name} is a saved graph, which is opened where it lies: unpack it, and name "
-            "the file"
+            f"{source.name} is a saved graph, which must be an unpacked file on disk: unpack it, "
+            "and name the file"
         )
     graph = open_graph(source.path)
     report.n_rows = graph.n_edges

@@ -30,7 +30,7 @@ def note_similar_ids(texts: pa.Array, report: ReadReport) -> None:
         shown = ", ".join(f"{a!r} and {b!r}" for a, b in pairs[:SHOWN])
         report.notes.append(
             f"{report.name}: {len(pairs)} id{'s differ' if len(pairs) > 1 else ' differs'} from "
-            f"another only by spaces or type, and so names another node: {shown}"
+            f"another only by spaces or type, but each names its own node: {shown}"
             + (", …" if len(pairs) > SHOWN else "")
         )
 
@@ -119,8 +119,8 @@ def merge_ids(graph: Graph, report: ReadReport) -> Graph:
     ends = (number[whole.row], number[whole.col])
     merged = type(graph).from_edges(*ends, weights, nodes=range(len(first)))
     report.notes.append(
-        f"{report.name}: {n_merged:,} id{'s' if n_merged > 1 else ''} merged with another that "
-        "differs by case, blanks or leading zeros (--ids normalised)"
+        f"{report.name}: {n_merged:,} id{'s were' if n_merged > 1 else ' was'} merged with another "
+        "that differs only by case, spaces or leading zeros (--ids normalised)"
     )
     return merged.renamed(texts.take(pa.array(first)), graph.sides)
 
@@ -134,6 +134,7 @@ def advice(strangers: pa.Array, texts: pa.Array) -> str:
         return f"ids of the graph look like {own}"
     here, there = strangers[int(places[0])].as_py(), texts[int(found[places[0]])].as_py()
     return (
-        f"{len(places):,} of them differ only by case, blanks, leading zeros or type, as {here!r} "
-        f"here and {there!r} in the graph: --ids normalised (ids='normalised') matches these"
+        f"{len(places):,} of them differ only by case, spaces, leading zeros or type, such as "
+        f"{here!r} here and {there!r} in the graph: --ids normalised (ids='normalised') matches "
+        "these"
     )

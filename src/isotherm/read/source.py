@@ -164,7 +164,10 @@ class Source:
         try:
             text: str = decoder.decode(block, final)
         except UnicodeDecodeError as error:
-            raise FileError(f"{self.name} is not {error.encoding}: {error.reason}") from None
+            raise FileError(
+                f"{self.name} is not {error.encoding}: {error.reason}; name its encoding with "
+                "--encoding (encoding=)"
+            ) from None
         return text.encode(errors="replace")
 
     def _read(self, count: int) -> bytes:
@@ -249,20 +252,26 @@ def reading(name: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         near = _similar(Path(name))
-        raise FileError(f"there is no file {name}" + (f"; is it {near}?" if near else "")) from None
+        raise FileError(
+            f"there is no file {name}" + (f"; did you mean {near}?" if near else "")
+        ) from None
     except IsADirectoryError:
         raise FileError(f"{name} is a folder, not a file") from None
     except PermissionError:
-        raise FileError(f"{name} may not be read by you: permission denied") from None
+        raise FileError(f"you do not have permission to read {name}") from None
     except EOFError:
-        raise FileError(f"{name} ends in the middle of its compressed data: cut off?") from None
+        raise FileError(
+            f"{name} ends in the middle of its compressed data: is it cut off?"
+        ) from None
     except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise FileError(f"{name} has damaged compressed data: {error}") from None
     except FileError:
         raise
     except OSError as error:
         if "runcated" in str(error):  # as Zstandard calls it
-            raise FileError(f"{name} ends in the middle of its compressed data: cut off?") from None
+            raise FileError(
+                f"{name} ends in the middle of its compressed data: is it cut off?"
+            ) from None
         raise FileError(f"{name} cannot be read: {error.strerror or error}") from None
 
 

@@ -93,12 +93,12 @@ def _query(database: sqlite3.Connection, wanted: str | None, name: str) -> str:
     if wanted is None:
         if len(tables) != 1:
             raise FileError(
-                f"{name} has {len(tables)} tables; name one, or a query, with --table (of labels "
+                f"{name} has {len(tables)} tables; name one, or a query, with --table (for labels "
                 f"--label-table; table=): {_listed(tables)}"
             )
         wanted = tables[0]
     if wanted not in tables:
-        raise ParameterError(f"{name} has no table {wanted!r}; it has {_listed(tables)}")
+        raise ParameterError(f"{name} has no table {wanted!r}; choose one of: {_listed(tables)}")
     quoted = wanted.replace('"', '""')
     return f'SELECT * FROM "{quoted}"'  # noqa: S608  # a name of the database's own, in quotes
 
@@ -128,11 +128,13 @@ def _faults(name: str, wanted: str | None = None) -> Iterator[None]:
         text = str(error)
         if "locked" in text or "busy" in text:
             raise FileError(
-                f"{name} is locked: another program writes to it. Close that, or copy the file"
+                f"{name} is locked: another program is writing to it. Close that program, or copy "
+                "the file"
             ) from None
         if "not authorized" in text or "prohibited" in text or "readonly" in text:
             raise ParameterError(
-                f"{name}: {wanted or 'a view'!r} does more than read, which is not allowed"
+                f"{name}: {wanted or 'a view'!r} does more than read, which is not allowed: use a "
+                "plain SELECT"
             ) from None
         if wanted is not None and not _is_of_the_file(error):
             raise ParameterError(f"{name}: {wanted!r} cannot be read: {text}") from None

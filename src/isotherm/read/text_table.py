@@ -55,7 +55,10 @@ class TextTable:
     ) -> None:
         self.source, self.options = source, options
         if self._is_plain and b"\0" in source.head:
-            raise FileError(f"{source.name} is not text, nor a format that isotherm knows")
+            raise FileError(
+                f"{source.name} is neither text nor in another format that isotherm reads; save it "
+                "as CSV"
+            )
         self.layout = layout or self._found(wanted)
         self.format = {",": "CSV", "\t": "TSV"}.get(self.layout.delimiter, "text")
 
@@ -163,7 +166,7 @@ def whole_lines(source: Source, encoding: str) -> Iterator[tuple[int, bytes]]:
             if len(rest) > LONGEST_LINE:
                 raise FileError(
                     f"{source.name}, line {number} is longer than {LONGEST_LINE >> 20} MB: this is "
-                    "no list with a row per line"
+                    "not a table with one row per line"
                 )
             continue
         lines = b"".join((rest, memoryview(block)[:cut]))

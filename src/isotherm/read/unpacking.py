@@ -67,7 +67,7 @@ class UnpackLimit:
         else:
             return
         raise FileError(
-            f"{name} unpacks to {over}: is it damaged, or made to fill the memory? Where you trust "
+            f"{name} unpacks to {over}: is it damaged, or made to fill the memory? If you trust "
             f"it, allow more with --unpack-limit (unpack_limit, now {size_text(self.size)}) and "
             f"--unpack-ratio (unpack_ratio, now {self.ratio:g})"
         )

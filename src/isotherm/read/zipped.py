@@ -45,7 +45,7 @@ class OnlyMember:
             more = ", …" if len(members) > 5 else ""
             raise FileError(
                 f"{archive} is a zip archive of {len(members)} files{': ' if some else ''}{some}"
-                f"{more}; unpack the one that is wanted"
+                f"{more}; unpack the one you want"
             )
         if members[0].flag_bits & _ENCRYPTED:
             raise FileError(f"{archive} is protected by a password: unpack it first")

@@ -66,7 +66,10 @@ class Explanations:
 
         found = [(short(heading(why), 90), rest_words(why), why) for why in self.whys if why.paths]
         if not found:
-            raise ParameterError("there is nothing to draw: seeds take no heat from others")
+            raise ParameterError(
+                "there is nothing to draw, because seeds get no heat from others: write .txt or "
+                ".html instead, or add --without-own"
+            )
         return found
 
 
@@ -102,16 +105,16 @@ def check_explanation_file(name: str, n_nodes: int) -> None:
     ending = Path(name.lower()).suffix
     if ending not in KINDS:
         known = ", ".join(KINDS)
-        raise ParameterError(f"{name}: the ending tells the kind and must be one of {known}")
+        raise ParameterError(f"{name}: the ending chooses the format and must be one of {known}")
     kind = KINDS[ending]
     if kind.is_one_picture and n_nodes > MOST_DRAWN:
         raise ParameterError(
             f"{name}: a picture has room for {MOST_DRAWN} nodes, and there are {n_nodes}: write "
-            ".pdf, with a page for each, or .html"
+            ".pdf, with a page for each node, or .html"
         )
     if kind.library and find_spec(kind.library) is None:
         raise MissingLibrary(
-            f"{name}: {ending} takes {kind.library}: pip install 'isotherm[pictures]', or write "
+            f"{name}: {ending} needs {kind.library}: pip install 'isotherm[pictures]', or write "
             ".svg or .html"
         )
 

@@ -22,20 +22,20 @@ def rest_words(why: Explanation) -> str:
     >>> from isotherm.trust.explain import Explanation, Rest
     >>> why = Explanation("b", "x", {"x": 1.0}, [], [(("b", "a"), 0.88)], 0.0)
     >>> rest_words(why._replace(rest=Rest(0.12, 7, True)))
-    'the rest, 12.0 %, comes over 7 further paths'
+    'the rest, 12.0 %, arrives by 7 more paths'
     >>> rest_words(why._replace(rest=Rest(0.12, 40, False)))
-    'the rest, 12.0 %, comes over 40 or more further paths, each with 88.0 % or less'
+    'the rest, 12.0 %, arrives by 40 or more other paths, each with 88.0 % or less'
     """
     if why.rest is None or why.rest.share <= NOTHING:
         return ""
-    paths = counted(why.rest.n_paths, "further path") if why.rest.n_paths else "further paths"
-    words = f"the rest, {percent(why.rest.share)}, comes over "
+    paths = counted(why.rest.n_paths, "more path") if why.rest.n_paths else "other paths"
+    words = f"the rest, {percent(why.rest.share)}, arrives by "
     if why.rest.is_all:
         return words + paths
     most = percent(why.paths[-1][1]) + " or less" if why.paths else ""
     each = f", each with {most}".replace("<0.1 % or less", "less than 0.1 %") if most else ""
     if why.rest.n_paths:
-        paths = f"{why.rest.n_paths:,} or more further paths"
+        paths = f"{why.rest.n_paths:,} or more other paths"
     return words + paths + each
 
 
@@ -74,12 +74,12 @@ def explanation_lines(why: Explanation, most: int, width: int, decision: str) ->
         for label, share in shown
     ]
     lines += remarks
-    lines += ["", f"from {counted(len(why.seeds), 'seed')}, the greatest shares"]
+    lines += ["", f"from {counted(len(why.seeds), 'seed')}, the greatest shares first"]
     lines += [
         one_line(f"  {share:.3f}  {seed} ({label})") for seed, label, share in why.seeds[:most]
     ]
     if why.paths:
-        lines += ["", "paths that carry most heat"]
+        lines += ["", "paths that carry the most heat"]
         lines += [
             one_line(f"  {share:.3f}  {' → '.join(map(str, path))}") for path, share in why.paths
         ]

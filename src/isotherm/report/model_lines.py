@@ -16,14 +16,15 @@ def model_lines(model: HeatClassifier) -> list[str]:
     if model.views_:
         return _stacked_lines(model)
     if model.fallback_:
-        return [f"model paper, since {model.fallback_}"]
+        return [f"paper's model, because {model.fallback_}"]
     found = model.selection_
     if not found.candidates:
         return []
     words = f"decision {found.decision}, leak {found.leak:g}"
     if found.n_judged == 0 or np.isnan(found.candidates[0].macro_f1):
-        return [f"{words}: too few seeds to choose by"]
-    return [f"{words}: chosen of {len(found.candidates)} by leaving out {found.n_judged:,} seeds"]
+        return [f"{words}: too few seeds to choose another"]
+    by = f"chosen from {len(found.candidates)} candidates by leaving out {found.n_judged:,} seeds"
+    return [f"{words}: {by}"]
 
 
 def _stacked_lines(model: HeatClassifier) -> list[str]:
@@ -31,8 +32,9 @@ def _stacked_lines(model: HeatClassifier) -> list[str]:
     paper = next(one for one in others if one.decision == "centered")
     left = len(model.left_out_.codes)
     line = (
-        f"model stacked, by leaving out {left:,} seeds: {_scores(ours.accuracy, ours.macro_f1)}; "
-        f"the paper's: {_scores(paper.accuracy, paper.macro_f1)}"
+        f"stacked model, scored by leaving out {left:,} seeds: "
+        f"{_scores(ours.accuracy, ours.macro_f1)}; paper's model: "
+        f"{_scores(paper.accuracy, paper.macro_f1)}"
     )
     balance = getattr(model, "balance", 0.0)
     return [

@@ -136,7 +136,7 @@ def _written(*names: str | None) -> list[str]:
 
 def accuracy_line(correct: int, total: int, what: str) -> str:
     """A share of right answers."""
-    star = "" if correct == total else "; * marks the others"
+    star = "" if correct == total else "; * marks wrong labels"
     return f"accuracy on {what}: {correct} of {total} ({correct / total:.1%}){star}"
 
 
@@ -174,11 +174,11 @@ def _label_lines(run: Run) -> list[str]:
         + (f", {counts['unreached']:,} unreached" if counts["unreached"] else ""),
     ]
     if tally.n_outdone:
-        where = f"at {percent(tally.outdone)} of these nodes"
+        where = f"for {percent(tally.outdone)} of these nodes,"
         lines.append(f"{where} another class is more probable than the label (most_probable)")
     if run.min_probability:
-        least = f"probability of the label below {run.min_probability:g}"
-        lines.append(f"left {counted(counts['unsure'], 'node')} without a label, unsure: {least}")
+        least = f"no label has a probability of {run.min_probability:g} or more"
+        lines.append(f"{counted(counts['unsure'], 'node')} left without a label (unsure): {least}")
     return lines
 
 
@@ -187,7 +187,8 @@ def _ranking_line(model: HeatClassifier) -> str:
     found, missed = model.ranking_, len(model.problem_.unreached)
     return (
         f"ranked {counted(len(found.nodes), 'node')} by temperature with leak {found.leak:g}, "
-        f"every one within {found.error_bound:.1e}" + (f", {missed:,} unreached" if missed else "")
+        f"each within {found.error_bound:.1e} of equilibrium"
+        + (f", {missed:,} unreached" if missed else "")
     )
 
 
@@ -201,7 +202,7 @@ def estimate_lines(estimate: Estimate) -> list[str]:
         ("classes", f"{estimate.classes:,}"),
         ("engine", estimate.engine),
         ("memory", f"about {size_text(estimate.memory)}{_beyond(estimate)}"),
-        ("time", f"about {_duration(estimate.seconds)}, more on a graph hard to solve"),
+        ("time", f"about {_duration(estimate.seconds)}, more if the graph is hard to solve"),
     ]
     if estimate.gpu is not None:
         rows.insert(-1, ("on GPU", _gpu_words(estimate.gpu, estimate.classes)))
@@ -294,7 +295,7 @@ def dataset_table(records: list[DatasetInfo], *, width: int) -> Table:
     if width >= MEDIUM:
         table.add_column("what")
     for info in records:
-        where = "bundled" if info.bundled else "in the cache" if info.cached else "to fetch"
+        where = "bundled" if info.bundled else "in the cache" if info.cached else "to download"
         title = [_word(info.title)] if width >= MEDIUM else []
         table.add_row(_word(info.name), where, *title)
     return table
@@ -314,7 +315,7 @@ def dataset_lines(info: DatasetInfo, found: Dataset | None) -> str:
     if info.path is not None:
         lines.append(f"file: {info.path}")
     elif not info.bundled:
-        lines += [f"not in the cache; isotherm datasets fetch {info.name} gets it from:"]
+        lines += [f"not in the cache; isotherm datasets fetch {info.name} downloads it from:"]
         lines += [f"  {address}" for address in info.addresses]
         lines.append(f"checked {info.check}")
     return "\n".join(map(one_line, lines))

@@ -31,8 +31,8 @@ class ConjugateGradient:
     preconditioner : {"auto", "diagonal", "factor"}
         ``"factor"`` is an approximate factorisation (native engine only) for graphs on which the
         diagonal alone takes hundreds of steps: grids, roads, nearest neighbours with few seeds.
-        ``"auto"`` begins with the diagonal and changes over when the steps taken so far say that
-        many more would follow.
+        ``"auto"`` starts with the diagonal and switches when the steps so far show that many more
+        would follow.
 
     Examples
     --------
@@ -56,7 +56,10 @@ class ConjugateGradient:
     def bind(self, operator: Operator) -> PlainConjugateGradient:
         """Prepare for one matrix."""
         if self.preconditioner == "factor":
-            raise ParameterError("preconditioner='factor' needs engine='native'")
+            raise ParameterError(
+                "preconditioner='factor' needs engine='native': use it, or "
+                "preconditioner='diagonal'"
+            )
         return PlainConjugateGradient(operator, self.max_iter)
 
 

@@ -88,8 +88,8 @@ def choose_solvers(
         if solver in SOLVERS:
             if not copies and solver != "cg":
                 raise NotEnoughMemory(
-                    f"solver {solver!r} copies all edges, and there is no memory for that; 'cg' "
-                    "and 'auto' need none"
+                    f"solver {solver!r} copies all edges, and there is not enough memory for that; "
+                    "use 'cg' or 'auto', which do not"
                 )
             return iter([SOLVERS[solver]()])
     elif hasattr(solver, "bind") and not isinstance(solver, type):

@@ -60,7 +60,7 @@ class Direct:
         problem, order = operator.problem, self.order
         if order is not None and len(order.nodes) != problem.n_free:
             raise ParameterError(
-                f"the order is one of {len(order.nodes)} nodes, but {problem.n_free} are free"
+                f"the order is for {len(order.nodes)} nodes, but {problem.n_free} are free"
             )
         if order is None and problem.n_free > FOR_SUPERLU:
             size = problem.n_free + problem.inner.nnz

@@ -37,14 +37,14 @@ class SolveOptions:
     tol : float
         ``|T − T*| ≤ tol`` at every node, proven.
     solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
-        Objects have what is theirs alone, such as ``ConjugateGradient(max_iter=100)``.
+        Objects have options of their own, such as ``ConjugateGradient(max_iter=100)``.
     threads : int or None
         By default ``OMP_NUM_THREADS`` if set, else one per processor. The answer does not depend
         on it.
     memory : int or None
-        The most bytes that the arrays of a solve may take, the graph's own not counted. Columns are
-        then solved fewer at a time, and edges are copied only if there is room; those of a saved
-        graph are read from the file, over and over. By default what is free.
+        The most bytes that the arrays of a solve may take, those of the graph not counted. Fewer
+        columns are then solved at a time, and edges are copied only if there is room; those of a
+        saved graph are read from the file again and again. By default what is free.
 
     Raises
     ------

@@ -38,11 +38,11 @@ class Solution:
         Whether every temperature is proven to the tolerance asked for, or as far as the purpose
         needed it.
     shortfall : str
-        If not: what was reached, and what could be done about it.
+        If not: what was reached, and what to do about it.
     unreached : bool array of shape (n,)
         Free nodes in components without seeds.
     certificate : Certificate
-        The same bound for each column apart.
+        The same bound for each column separately.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class NotConverged(IsothermError, RuntimeError):
     Attributes
     ----------
     solution : Solution
-        The temperatures reached, with their (honest, too large) error bound.
+        The temperatures reached, with their error bound, which is proven but larger than `tol`.
 
     Examples
     --------

@@ -25,8 +25,8 @@ class Sweeps:
     Parameters
     ----------
     n : int or None
-        Exactly so many sweeps, as other libraries do; the certificate says how far from
-        equilibrium they end, which is `NotConverged` if it is farther than `tol`.
+        Exactly this many sweeps, as other libraries do; the certificate says how far from
+        equilibrium they end, and `NotConverged` is raised if that is farther than `tol`.
         None: until the tolerance is met.
     max_iter : int
         With ``n=None``, sweeps after which it gives up.

@@ -23,7 +23,7 @@ LEAST = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # probabilities worth a look
 
 
 class Coverage(NamedTuple):
-    """What is labelled, and how often right, where labels need a least probability.
+    """How many nodes are labelled, and how many rightly, if labels need a least probability.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Coverage(NamedTuple):
     n_judged : int
         Seeds that, left out, get a label at least as probable.
     right : Interval
-        How many of these get their own.
+        The share of these that get their own label.
 
     Examples
     --------

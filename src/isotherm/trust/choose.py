@@ -66,7 +66,7 @@ class Selection(NamedTuple):
     decision : str
     leak : float
     candidates : list of Candidate
-        The paper's pair, or what comes closest to it, is the first. Empty if there was nothing to
+        The paper's pair, or the one closest to it, comes first. Empty if there was nothing to
         choose.
     n_judged, n_seeds : int
         Seeds that were left out and could be judged, of all seeds.

@@ -45,7 +45,7 @@ class Explanation(NamedTuple):
     ----------
     node : hashable
     label : object
-        That it has; without its own, the one that it would get from the others.
+        The label that it has; without its own, the one that it would get from the others.
     classes : dict
         The share of each class: the node's temperatures.
     seeds : list of tuples
@@ -53,14 +53,14 @@ class Explanation(NamedTuple):
     paths : list of tuples
         The nodes of a path from this one to a seed, and the share of all heat that takes it.
     error_bound : float
-        No share is farther off than this; proven.
+        Proven bound: no share is farther off than this.
     own_label : object
-        The label that is known of a seed explained without it; else None.
+        The known label of a seed that is explained without it; else None.
     probability : float or None
-        Of the label, where it was asked for: as `predict_proba` has it, 1 of a seed; None where
-        one class is known.
+        Probability of the label, if it was asked for: as in `predict_proba`, 1 for a seed; None if
+        only one class is known.
     rest : Rest or None
-        What takes other paths, where a share of the heat to account for was asked for.
+        What takes other paths, if a share of the heat to account for was asked for.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class Shares:
     shares : array of shape (s,)
         The share of each, not negative; they sum to 1, or less where heat leaks.
     error_bound : float
-        No share is farther off than this; proven.
+        Proven bound: no share is farther off than this.
     """
 
     node: int
@@ -200,7 +200,7 @@ class MixedShares(NamedTuple):
     paths : list of Path
         Of the flow that counts most.
     error_bound : float
-        No share is farther off than this; proven.
+        Proven bound: no share is farther off than this.
     rest : Rest or None
         What takes other paths.
     """

@@ -22,9 +22,10 @@ def lonely(codes: NDArray[np.intp], classes: NDArray[np.generic]) -> str | None:
     names = ", ".join(map(_quoted, classes[alone[:LISTED]].tolist()))
     names += ", …" if len(alone) > LISTED else ""
     if len(alone) == 1:
-        return f"class {names} has one seed: nothing can tell whether that one is typical"
+        return f"class {names} has only one seed: nothing shows whether it is typical"
     return (
-        f"{len(alone)} classes have one seed each ({names}): nothing can tell whether it is typical"
+        f"{len(alone)} classes have only one seed each ({names}): nothing shows whether it is "
+        "typical"
     )
 
 
@@ -35,7 +36,7 @@ def collapsed(warmest: NDArray[np.intp], classes: NDArray[np.generic], decision:
     (name,) = classes[warmest[:1]].tolist()
     what = f"all free nodes are warmest in class {_quoted(name)}"
     if decision == "plain":
-        return f"{what}, so that the plain decision gives all of them this label; try 'centered'"
+        return f"{what}, so the plain decision gives all of them this label; try 'centered'"
     return f"{what}: the plain decision would give all of them this label"
 
 
@@ -68,7 +69,7 @@ def no_better_than_chance(
     right = int(np.count_nonzero(truth == found))
     if right > m * chance + math.sqrt(m * chance * (1 - chance)):
         return None
-    way = "together" if together else "one at a time"
+    way = "several at a time" if together else "one at a time"
     return (
         f"left out {way}, {right} of {m} seeds get their label back, no more than "
         f"by chance ({m * chance:.1f}): the graph may say nothing about these labels"

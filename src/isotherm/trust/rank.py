@@ -36,17 +36,17 @@ class Ranking:
     nodes : array of shape (m,)
         Their ids.
     scores : array of shape (m,)
-        From 0 to 1, rounded to six digits after the point; no probability of the class.
+        From 0 to 1, rounded to six decimals; these are not probabilities of the class.
     ranks : int array of shape (m,)
         1, 2, … m; nodes with the same score are in the order of their names.
     positions : int array of shape (m,)
         Places of these nodes in the graph.
     leak : float
-        By which heat is lost, or the scores would all be 1.
+        How much heat is lost at each node; without it, all scores would be 1.
     error_bound : float
-        No score is farther off than this, rounding aside; proven.
+        Proven bound: no score is farther off than this, before it is rounded.
     converged : bool
-        Whether that is as little as was asked for.
+        Whether that bound is within the tolerance asked for.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class ClassScore(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """A seed of which another label is more probable than its own, by all other seeds.
+    """A seed for which another label is more probable than its own, judging by all other seeds.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Suspect(NamedTuple):
     suggested : object
         The most probable one.
     own_probability, suggested_probability : float
-        Of the two; the second is the greater.
+        Probabilities of these two labels; the second is the greater.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class LeaveOneOut:
         Their own labels, and those they would get; none where no heat would reach them.
     temperatures, scores : arrays of shape (m, K)
     error_bound : array of shape (m,)
-        No temperature is farther than this from that of fitting again without the seed; proven.
+        Proven bound: no temperature is farther than this from that of a fit without the seed.
     certified : bool array of shape (m,)
         Whether the label is proven to be that of fitting again without the seed.
     probabilities : array of shape (m, K)
@@ -112,10 +112,10 @@ class LeaveOneOut:
     n_seeds : int
         All seeds, of which those left out may be a sample.
     together : bool
-        Whether they were left out all at once, each without the others.
+        Whether several were left out at a time, each without the others.
     n_lost : int
-        Those that count as wrong whatever the others say: the only ones of their class, and those
-        that no heat would reach.
+        Seeds that count as wrong in any case: the only ones of their class, and those that no heat
+        would reach.
     accuracy, macro_f1 : Interval
         Over the seeds left out; the macro-F1 over the classes of these.
     classes : list of ClassScore
@@ -150,10 +150,9 @@ class LeaveOneOut:
     classes: list[ClassScore]
 
     def suspects(self) -> list[Suspect]:
-        """Seeds of which another label is more probable, that of the least probability first.
+        """Seeds for which another label is more probable, the least probable label first.
 
-        One that cannot be found again, being the only one of its class or out of reach of heat, is
-        no suspect.
+        A seed is not a suspect if it is the only one of its class, or if no heat reaches it.
         """
         findable = np.flatnonzero(np.isfinite(self.margins))
         P = self.probabilities[findable]
@@ -168,7 +167,7 @@ class LeaveOneOut:
 
     def __str__(self) -> str:
         whole = "" if len(self.nodes) == self.n_seeds else f" (a sample of {self.n_seeds})"
-        way = "together" if self.together else "one at a time"
+        way = "several at a time" if self.together else "one at a time"
         seeds = "1 seed" if len(self.nodes) == 1 else f"{len(self.nodes)} seeds"
         lines = [
             f"{seeds} left out, {way}{whole}",
@@ -176,8 +175,8 @@ class LeaveOneOut:
         ]
         if self.n_lost:
             lines.append(
-                f"{self.n_lost} of them could not be found again, being the only ones of their "
-                "class or out of reach of heat"
+                f"{self.n_lost} of them could not get their label back: no other seed has it, or "
+                "no heat reaches them"
             )
         width = max(len(str(c.label)) for c in self.classes)
         lines += [

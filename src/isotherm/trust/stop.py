@@ -49,7 +49,7 @@ class Advice:
         return self.stop
 
     def __str__(self) -> str:
-        return ("stop: " if self.stop else "go on: ") + self.reason
+        return ("stop: " if self.stop else "continue: ") + self.reason
 
 
 def advise(
@@ -90,7 +90,9 @@ def advise(
     if problem.n_free + len(problem.unreached) == 0:
         return Advice(True, "every node has a label", accuracy, math.nan, math.nan)
     if n_judged < FEWEST:
-        reason = f"{n_judged} seeds that can be left out are too few to tell; {FEWEST} would do"
+        reason = (
+            f"only {n_judged} seeds can be left out, too few to tell; at least {FEWEST} are needed"
+        )
         return Advice(False, reason, accuracy, math.nan, math.nan)
 
     seen, half = np.zeros((2, len(codes)))  # how often hidden, and found all the same
@@ -104,14 +106,14 @@ def advise(
     weights = expected.weights[both] / expected.weights[both].sum()
     brought = float(weights @ added)
     error = math.sqrt(float(weights**2 @ (added - brought) ** 2))
-    what = f"the second half of the labels has brought {brought:+.3f} ± {error:.3f} in accuracy"
+    what = f"the second half of the labels changed accuracy by {brought:+.3f} ± {error:.3f}"
     if alone:
         some = "1 class has" if alone == 1 else f"{alone} classes have"
-        return Advice(False, f"{some} one seed only; {what}", accuracy, brought, error)
+        return Advice(False, f"{some} only one seed; {what}", accuracy, brought, error)
     if brought + error <= gain:
         return Advice(True, f"{what}, now {accuracy}", accuracy, brought, error)
     if brought <= gain:
         return Advice(
-            False, f"{what}: too few seeds to tell it from {gain:g}", accuracy, brought, error
+            False, f"{what}: too few seeds to tell that from {gain:g}", accuracy, brought, error
         )
     return Advice(False, f"{what}, now {accuracy}", accuracy, brought, error)

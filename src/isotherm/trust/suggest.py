@@ -55,12 +55,12 @@ class Suggestion(NamedTuple):
     ----------
     node : hashable
     label : object
-        That it has now; none where no heat reaches it.
+        The label it has now; none where no heat reaches it.
     doubt : float
-        1 where its two best classes are level, 0 where there is no question.
+        1 where its two best classes are equal, 0 where there is no doubt.
     reach : float
-        The sum of the shares it would have in the temperatures of all nodes: so many nodes, in all,
-        would be of its mind.
+        The sum of the shares that it would have in the temperatures of all nodes: about as many
+        nodes would follow its label.
     why : str
         ``"useful"``, or ``"check"`` if it was drawn at random to see how well the others do.
 

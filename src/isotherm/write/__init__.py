@@ -45,17 +45,17 @@ def write_predictions(
     """Write a row for each node.
 
     Its columns are ``node``, ``label``, ``probability``, ``most_probable``, ``its_probability``,
-    ``margin``, ``status`` and ``certified``. A label is by the decision: where another class is
+    ``margin``, ``status`` and ``certified``. The decision gives the label: where another class is
     more probable, ``most_probable`` names it, and is empty elsewhere. Probabilities are those of
-    `predict_proba`, rounded to four digits after the point, other numbers to six. The file is whole
-    or not there; where there is no label cells are empty.
+    `predict_proba`, rounded to four decimals, other numbers to six. The file is complete or not
+    there; cells are empty where there is no label.
 
-    Where one class is known the columns are ``node``, ``score``, ``rank`` and ``status`` (``seed``,
-    ``ranked`` or ``unreached``), as in `ranking_`: seeds first, then nodes by their rank, then
-    those that no heat reaches, without a score.
+    If only one class is known, the columns are ``node``, ``score``, ``rank`` and ``status``
+    (``seed``, ``ranked`` or ``unreached``), as in `ranking_`: seeds first, then nodes by their
+    rank, then those that no heat reaches, without a score.
 
-    Of a `DirichletRegressor` they are ``node``, ``value``, ``error`` (which it is proven not to
-    exceed), ``status`` and ``certified``, numbers with all their digits. Of a
+    For a `DirichletRegressor` they are ``node``, ``value``, ``error`` (a proven bound on its
+    error), ``status`` and ``certified``, with all digits of the numbers. For a
     `MultiLabelDirichletClassifier` they are ``node``, ``labels`` and their ``probabilities``, with
     semicolons between them, ``status`` and ``certified``.
 
@@ -64,22 +64,22 @@ def write_predictions(
     model : DirichletClassifier, or another estimator
         Fitted.
     path : str or Path
-        By its ending CSV, TSV, Parquet, a workbook (``.xlsx``), JSON, JSON lines (``.jsonl``), GEXF
-        or GraphML; text may be packed (``.gz``). ``-`` (and ``/dev/stdout``) is CSV on standard
-        output. GEXF and GraphML have the edges, too, and a colour for each node: that of its
-        label, of the first of several, or of its value on a scale from blue to orange. There
-        ``label`` is the name of a node, as it is drawn, and ``class`` what is ``label`` elsewhere.
+        Its ending chooses CSV, TSV, Parquet, a workbook (``.xlsx``), JSON, JSON lines (``.jsonl``),
+        GEXF or GraphML; text may be compressed (``.gz``). ``-`` (and ``/dev/stdout``) is CSV on
+        standard output. GEXF and GraphML also have the edges, and a colour for each node: that of
+        its label, of the first of several, or of its value on a scale from blue to orange. There
+        ``label`` is the name of a node, as drawn, and ``class`` is what ``label`` is elsewhere.
     temperatures : bool
         Whether to add a column ``temperature_…`` for each class.
     min_probability : float
         From 0 to 1: a node whose label is less probable gets none, and the status ``unsure``;
         ``most_probable`` then names the most probable class. A seed keeps its own.
     force : bool
-        Whether a file that is there already may be replaced, and a pipe or a device written into.
-        A link, a folder, a disk or a socket is left alone in any case.
+        Whether an existing file may be replaced, and a pipe or a device written to. A link, a
+        folder, a disk or a socket is never replaced.
     spreadsheet_safe : bool
-        Whether texts that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get an
-        apostrophe before them, in CSV and TSV: else a spreadsheet runs them as formulas. Numbers
+        Whether text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an
+        apostrophe before it, in CSV and TSV: otherwise a spreadsheet runs it as a formula. Numbers
         stay as they are.
     progress : callable, optional
         Called with the rows written so far and how many there are.
@@ -87,10 +87,9 @@ def write_predictions(
     Raises
     ------
     FileError
-        The file is there already, or something else in its place, or it cannot be written; more
-        rows than a sheet of Excel has.
+        The file already exists, or it cannot be written; more rows than an Excel sheet holds.
     ParameterError
-        An ending that stands for no format, or for one that no spreadsheet runs.
+        An ending that stands for no format; `spreadsheet_safe` for one other than CSV and TSV.
 
     Warns
     -----
@@ -114,7 +113,10 @@ def write_predictions(
     name = os.fspath(path)
     output = output_of(name)
     if spreadsheet_safe and not output.has_formulas:
-        raise ParameterError(f"{name}: only CSV and TSV can be made safe for a spreadsheet")
+        raise ParameterError(
+            f"{name}: spreadsheet_safe is for CSV and TSV only, and this is {output.name}: leave "
+            "it out"
+        )
     if name not in STANDARD_OUTPUT:
         check_output(Path(name), force=force)
     least = check_probability(min_probability)
@@ -125,7 +127,8 @@ def write_predictions(
     if not hasattr(model, "STATUS"):
         if least > 0 or temperatures:
             raise ParameterError(
-                "a least probability and temperatures are of models with one label per node"
+                "min_probability and temperatures are for models with one label per node: leave "
+                "them out"
             )
         rows = r.rows_of_columns(model, coloured=coloured, progress=progress)
     elif len(classifier.classes_) > 1:
@@ -133,7 +136,7 @@ def write_predictions(
             classifier, least, temperatures=temperatures, coloured=coloured, progress=progress
         )
     elif least > 0:
-        raise ParameterError("with one class there is no probability: leave min_probability out")
+        raise ParameterError("with one class there are no probabilities: leave min_probability out")
     else:
         rows = r.rows_of_ranking(classifier, coloured=coloured, progress=progress)
     edges = _edges(model) if coloured else None

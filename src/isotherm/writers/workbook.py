@@ -140,13 +140,13 @@ def check_size(n_rows: int, n_columns: int) -> None:
     """
     if n_rows >= ROWS:
         raise FileError(
-            f"a sheet of Excel holds {ROWS - 1:,} rows below its headings, and there are "
+            f"an Excel sheet holds {ROWS - 1:,} rows below its headings, and there are "
             f"{n_rows:,}: write CSV or Parquet, or a list (--list, --top)"
         )
     if n_columns > COLUMNS:
         raise FileError(
-            f"a sheet of Excel holds {COLUMNS:,} columns, and there are {n_columns:,}: write CSV "
-            "or Parquet"
+            f"an Excel sheet holds {COLUMNS:,} columns, and there are {n_columns:,}: write CSV or "
+            "Parquet"
         )
 
 

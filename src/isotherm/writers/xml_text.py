@@ -76,13 +76,13 @@ class XmlText:
         if self.n_cut:
             parts.append(
                 f"{_texts(self.n_cut)} more than the {self.longest:,} characters that "
-                f"{format_name} can hold; the rest is left out"
+                f"{format_name} can hold, and were cut"
             )
         return "; ".join(parts) or None
 
 
 def _texts(count: int) -> str:
-    return "1 text has" if count == 1 else f"{count:,} texts have"
+    return "1 cell has" if count == 1 else f"{count:,} cells have"
 
 
 def is_replaced(texts: pa.Array) -> pa.Array:

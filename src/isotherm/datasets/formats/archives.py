@@ -49,9 +49,9 @@ def gunzip(data: bytes, *, most: int = MOST_BYTES) -> bytes:
             raise DatasetError(f"damaged gzip data: {error}") from None
         room -= len(part)
         if room < 0:
-            raise DatasetError(f"unpacks to more than {most} bytes")
+            raise DatasetError(f"it unpacks to more than {most:,} bytes")
         if not stream.eof:
-            raise DatasetError("the gzip data end too early")
+            raise DatasetError("the gzip data ends too early")
         parts.append(part)
         data = stream.unused_data
     return b"".join(parts)
@@ -86,7 +86,7 @@ def tar_members(
                 if name not in wanted or member.isdir():
                     continue
                 if name in found:
-                    raise DatasetError(f"the archive has two files {name!r}")
+                    raise DatasetError(f"the archive has two files named {name!r}")
                 file = archive.extractfile(member)
                 found[name] = b"" if file is None else file.read()
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
@@ -101,4 +101,6 @@ def _refuse_hostile(member: tarfile.TarInfo, most: int) -> None:
     if not (member.isreg() or member.isdir()) or member.issparse():
         raise DatasetError(f"the archive has a link, a device or a sparse file: {member.name!r}")
     if member.size > most:
-        raise DatasetError(f"archive member {member.name!r} has {member.size} bytes")
+        raise DatasetError(
+            f"archive member {member.name!r} has {member.size:,} bytes, more than {most:,}"
+        )

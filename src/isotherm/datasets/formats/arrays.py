@@ -56,14 +56,16 @@ def read_npy(data: bytes, *, objects: bool = False) -> Array:
     if dtype.kind not in "biufUS" or dtype.itemsize == 0:
         raise DatasetError(f"an array of type {dtype.str!r}, not of numbers or strings")
     if min(shape, default=0) < 0 or len(data) - start != prod(shape) * dtype.itemsize:
-        raise DatasetError(f"a .npy file for shape {shape} with {len(data) - start} bytes")
+        raise DatasetError(
+            f"a .npy file whose {len(data) - start} bytes do not match its shape {shape}"
+        )
     if max(shape, default=0) > np.iinfo(np.intp).max:  # of no entries at all
-        raise DatasetError(f"a .npy file for shape {shape}, which no array can have")
+        raise DatasetError(f"a .npy file of shape {shape}, which no array can have")
     flat = np.frombuffer(data, dtype=dtype, offset=start)
     try:
         return flat.reshape(shape, order="F" if by_column else "C")
     except ValueError as error:
-        raise DatasetError(f"a .npy file for shape {shape}: {error}") from None
+        raise DatasetError(f"a .npy file of shape {shape}: {error}") from None
 
 
 def unpacked_size(data: bytes) -> int:
@@ -149,12 +151,12 @@ def read_sparse(
         elif kind in {"csr", "csc"}:
             ends = [_expanded(parts["indptr"], n), parts["indices"]]
         else:
-            raise DatasetError(f"a sparse matrix of format {kind!r}")
+            raise DatasetError(f"a sparse matrix of unknown format {kind!r}")
         weights = parts["data"]
     except (KeyError, TypeError, ValueError) as error:
-        raise DatasetError(f"not a sparse matrix of SciPy: {error}") from None
+        raise DatasetError(f"not a SciPy sparse matrix: {error}") from None
     if n != n_columns:
-        raise DatasetError(f"an adjacency matrix is square, this one is {n} × {n_columns}")
+        raise DatasetError(f"an adjacency matrix must be square, got {n} × {n_columns}")
     if any(end.dtype.kind not in "iu" or end.shape != (weights.size,) for end in ends):
         raise DatasetError("a sparse matrix whose arrays do not fit together")
     source, target = (end.astype(np.int64) for end in ends)
@@ -181,7 +183,7 @@ def check_pointers(indptr: Array) -> NDArray[np.int64]:
     start = indptr.astype(np.int64)
     # Compared, not subtracted: differences of hostile numbers can overflow.
     if len(start) < 2 or start[0] != 0 or (start[1:] < start[:-1]).any():
-        raise DatasetError("row pointers that do not go up from 0")
+        raise DatasetError("row pointers that do not increase from 0")
     if start[-1] > MOST_BYTES:
-        raise DatasetError(f"row pointers up to {start[-1]}")
+        raise DatasetError(f"row pointers up to {start[-1]}, more than any data set has")
     return start

@@ -61,8 +61,8 @@ class LabelledGraph:
             raise DatasetError("a graph without nodes")
         if self.labels.shape != (n,) or self.labels.min(initial=0) < UNKNOWN:
             raise DatasetError(
-                f"'labels' must be {n} numbers from -1 on, not an array of shape "
-                f"{self.labels.shape} from {self.labels.min(initial=0)} on"
+                f"'labels' must be {n} numbers ≥ -1, got shape {self.labels.shape} with least "
+                f"value {self.labels.min(initial=0)}"
             )
         if self.names is not None:
             _check_strings("names", self.names)
@@ -72,7 +72,9 @@ class LabelledGraph:
             _check_strings("label_names", self.label_names)
             most = int(self.labels.max(initial=UNKNOWN))
             if most >= len(self.label_names):
-                raise DatasetError(f"label {most}, but only {len(self.label_names)} 'label_names'")
+                raise DatasetError(
+                    f"there is a label {most}, but only {len(self.label_names)} 'label_names'"
+                )
 
     @classmethod
     def from_edges(
@@ -103,7 +105,7 @@ class LabelledGraph:
             raise DatasetError(f"{len(labels)} labels for {n_nodes} nodes")
         ends = np.concatenate([source, target]), np.concatenate([target, source])
         if len(source) and not 0 <= ends[0].min() <= ends[0].max() < n_nodes:
-            raise DatasetError(f"an edge leads outside the nodes 0 … {n_nodes - 1}")
+            raise DatasetError(f"an edge names a node outside 0 … {n_nodes - 1}")
         whole = scipy.sparse.coo_array(
             (np.ones(len(ends[0])), ends), shape=(n_nodes, n_nodes)
         ).tocsr()
@@ -122,10 +124,10 @@ class LabelledGraph:
         arrays = read_npz(data, (*_NEEDED, *_OPTIONAL), most=most)
         for key in _NEEDED:
             if key not in arrays:
-                raise DatasetError(f"no array {key!r} (it needs {', '.join(_NEEDED)})")
+                raise DatasetError(f"it has no array {key!r} (needed are {', '.join(_NEEDED)})")
             if arrays[key].ndim != 1 or arrays[key].dtype.kind not in "iu":
                 dtype, shape = arrays[key].dtype, arrays[key].shape
-                raise DatasetError(f"{key!r} must be whole numbers, not {dtype} of shape {shape}")
+                raise DatasetError(f"{key!r} must be whole numbers, got {dtype} of shape {shape}")
         adjacency = _checked_matrix(arrays["indptr"], arrays["indices"])
         names = (arrays.get(key) for key in _OPTIONAL)
         return cls(adjacency, arrays["labels"].astype(np.int64), *names)
@@ -159,7 +161,7 @@ class LabelledGraph:
 
 def _check_strings(key: str, array: Array) -> None:
     if array.ndim != 1 or array.dtype.kind != "U":
-        raise DatasetError(f"{key!r} must be strings, not {array.dtype} of shape {array.shape}")
+        raise DatasetError(f"{key!r} must be strings, got {array.dtype} of shape {array.shape}")
 
 
 def _checked_matrix(indptr: Array, indices: Array) -> scipy.sparse.csr_array:
@@ -168,15 +170,17 @@ def _checked_matrix(indptr: Array, indices: Array) -> scipy.sparse.csr_array:
     start = check_pointers(indptr)
     if start[-1] != len(indices):
         raise DatasetError(
-            f"'indptr' ends in {start[-1]}, but 'indices' has {len(indices)} entries"
+            f"'indptr' ends with {start[-1]}, but 'indices' has {len(indices)} entries"
         )
     if len(indices) and not 0 <= indices.min() <= indices.max() < n:
-        raise DatasetError(f"'indices' must be in 0 … {n - 1}")
+        raise DatasetError(
+            f"'indices' must be in 0 … {n - 1}, got {indices.min()} … {indices.max()}"
+        )
     parts = (np.ones(len(indices)), indices.astype(np.int32), start.astype(np.int32))
     matrix = scipy.sparse.csr_array(parts, shape=(n, n))
     matrix.sum_duplicates()
     if matrix.nnz != len(indices):
-        raise DatasetError("the adjacency matrix has an entry twice")
+        raise DatasetError("the adjacency matrix has the same entry twice")
     mirror = matrix.T.tocsr()
     mirror.sort_indices()
     if not np.array_equal(matrix.indptr, mirror.indptr) or not np.array_equal(

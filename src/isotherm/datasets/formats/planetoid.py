@@ -40,7 +40,7 @@ def read(files: Mapping[str, bytes]) -> LabelledGraph:
     tested = _classes(ty, files)
     places = read_numbers(files[test], test, 1)[:, 0]
     if len(places) != len(tested):
-        raise DatasetError(f"{test} has {len(places)} nodes, but {ty} {len(tested)} labels")
+        raise DatasetError(f"{test} has {len(places)} nodes, but {ty} has {len(tested)} labels")
 
     source = np.repeat(
         np.fromiter(neighbours, np.int64), [len(others) for others in neighbours.values()]
@@ -49,7 +49,7 @@ def read(files: Mapping[str, bytes]) -> LabelledGraph:
     n = 1 + max(int(part.max(initial=-1)) for part in (source, target, places))
     n = max(n, len(first), 1 + max(neighbours, default=-1))
     if n > len(neighbours) + len(first) + len(tested):
-        raise DatasetError(f"{graph} or {test} names node {n - 1}: too many for these files")
+        raise DatasetError(f"{graph} or {test} names node {n - 1}, but the files have fewer nodes")
     labels = np.full(n, UNKNOWN, dtype=np.int64)
     labels[: len(first)] = first
     labels[places] = tested

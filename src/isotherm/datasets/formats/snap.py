@@ -43,7 +43,7 @@ def read_numbers(data: bytes, name: str, columns: int) -> NDArray[np.int64]:
         ):
             shown = line[:60].decode("latin-1")
             raise DatasetError(
-                f"{name}, line {number}: expected {columns} whole number(s), found {shown!r}"
+                f"{name}, line {number}: expected {columns} whole number(s), got {shown!r}"
             )
         rows.append([int(field) for field in fields])
     return np.array(rows, dtype=np.int64).reshape(-1, columns)

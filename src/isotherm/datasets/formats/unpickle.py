@@ -158,5 +158,7 @@ def strings(items: object) -> NDArray[np.str_]:
         raise DatasetError("an array of objects that are not strings")
     longest = max(map(len, items), default=0)
     if longest * len(items) > MOST_BYTES // 4:  # an array gives each the room of the longest
-        raise DatasetError(f"an array of {len(items)} strings of up to {longest} characters")
+        raise DatasetError(
+            f"an array of {len(items)} strings of up to {longest} characters, which is too large"
+        )
     return np.array(items, dtype=np.str_)

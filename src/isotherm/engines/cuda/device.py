@@ -56,11 +56,11 @@ def find_device() -> Device:
         compute = int(device.compute_capability) if count else 0
         cupy.zeros(1) + 1  # compiles, and runs
     except Exception as error:  # of the driver, of CuPy or of a library that it loads
-        raise DeviceError(f"the cuda engine finds no GPU to work on: {_reason(error)}") from error
+        raise DeviceError(f"the cuda engine found no GPU to use: {_reason(error)}") from error
     if compute < LEAST_COMPUTE:
         raise DeviceError(
-            f"the GPU is too old: its compute capability is {compute / 10}, and "
-            f"{LEAST_COMPUTE / 10} is the least"
+            f"the GPU is too old: its compute capability is {compute / 10}, and at least "
+            f"{LEAST_COMPUTE / 10} is needed"
         )
     return Device(cupy)
 
@@ -74,7 +74,7 @@ def _reason(error: Exception) -> str:
     if "no cuda-capable device" in lower or "nodevice" in lower:
         return text
     if isinstance(error, ImportError | OSError | RuntimeError) and "lib" in lower:
-        return f"{text}. CuPy must be of the CUDA version that is installed: cupy-cuda12x or 13x"
+        return f"{text}. Install the CuPy for your CUDA version: cupy-cuda12x or cupy-cuda13x"
     return text
 
 
@@ -194,8 +194,8 @@ class Device:
         """What to raise for an error of CuPy's; the error itself if it is none."""
         if isinstance(error, self.xp.cuda.memory.OutOfMemoryError):
             return NotEnoughMemory(
-                f"the GPU has too little memory free for {doing}. End other programs that use it, "
-                "use engine='native', or make the graph or the number of classes smaller"
+                f"the GPU has too little free memory for {doing}. Close other programs that use "
+                "it, use engine='native', or use a smaller graph or fewer classes"
             )
         if type(error).__module__.startswith(("cupy", "cupy_backends")):
             return DeviceError(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CudaEngine:
-    """Conjugate gradients and proofs on one NVIDIA GPU, by way of CuPy.
+    """Conjugate gradients and proofs on one NVIDIA GPU, through CuPy.
 
     Parameters
     ----------
@@ -72,7 +72,10 @@ class CudaEngine:
     def prepare(self, problem: DirichletProblem, options: SolveOptions) -> HostSession:
         """Put the matrix of a problem on the GPU."""
         if problem.graph.n_nodes > np.iinfo(np.int32).max:
-            raise ParameterError("the graph has too many nodes for the cuda engine")
+            raise ParameterError(
+                f"{problem.graph.n_nodes:,} nodes are too many for the cuda engine: it takes up to "
+                f"{np.iinfo(np.int32).max:,}. Use engine='scipy'"
+            )
         operator_of = partial(CudaOperator, device=self.device(), memory=self.memory)
         return HostSession(self.name, problem, options, operator_of)
 

@@ -102,12 +102,12 @@ class Run:
         before = self.steps
         yield Reached(0, self._likely())
         for k in range(len(self.blocks)):
-            with self.device.at_work("a solve"):
+            with self.device.at_work("solving"):
                 steering = self._enter(k, X)
             state = State.GOING
             while state is State.GOING:
                 taken = steering.steps
-                with self.device.at_work("a solve"):
+                with self.device.at_work("solving"):
                     state = steering.run(tol, watch.look_at)
                 self.steps += steering.steps - taken
                 self._levels[k] = steering.levels

@@ -76,6 +76,6 @@ def plan_sizes(sizes: Sizes, n_columns: int, free: int) -> Plan:
             return Plan(width, chunk, free - left + 2 * chunk)
     needed = RESERVE + n * (BYTES_OF_NODE + bytes_per_node(widths[-1], NUMBER)) + least
     raise NotEnoughMemory(
-        f"the GPU has {size_text(max(free, 0))} of memory free, and a graph of {n:,} nodes needs "
-        f"at least {size_text(needed)} there, even if its edges are streamed. Use engine='native'"
+        f"the GPU has {size_text(max(free, 0))} of free memory, and a graph of {n:,} nodes needs "
+        f"at least {size_text(needed)}, even if its edges are streamed. Use engine='native'"
     )

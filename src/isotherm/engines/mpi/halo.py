@@ -32,7 +32,7 @@ class Halo:
         self.n_own = int(bounds[ranks.rank + 1] - bounds[ranks.rank])
         cuts = np.searchsorted(ghosts, bounds)
         self._cuts = self.n_own + cuts  # the ghosts of rank r, among all nodes
-        asked = ranks.exchange(np.split(ghosts, cuts[1:-1]), "which rows are wanted")
+        asked = ranks.exchange(np.split(ghosts, cuts[1:-1]), "the rows that others need")
         first = bounds[ranks.rank]
         self._sent = {
             rank: (nodes - first).astype(np.intp)

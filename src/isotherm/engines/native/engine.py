@@ -61,7 +61,7 @@ class NativeEngine:
         if core is None:
             raise ParameterError(
                 "the native engine is not available: isotherm was installed without a C++ "
-                "compiler. Install one and isotherm again, or use engine='scipy'"
+                "compiler. Install a compiler, then isotherm again; or use engine='scipy'"
             )
         known = core.instruction_sets()
         if self.simd is not None and self.simd not in known:
@@ -70,7 +70,10 @@ class NativeEngine:
     def prepare(self, problem: DirichletProblem, options: SolveOptions) -> HostSession:
         """Make the matrix of a problem ready."""
         if not problem.graph.rows.compiled:
-            raise ParameterError("the graph has too many nodes for the native engine")
+            raise ParameterError(
+                f"{problem.graph.n_nodes:,} nodes are too many for the native engine: use "
+                "engine='scipy'"
+            )
         simd = self.simd or core.instruction_sets()[0]
         threads = n_threads(self.threads if options.threads is None else options.threads)
         limit = options.memory
@@ -139,8 +142,8 @@ class NativeOperator(ReferenceOperator):
             if not self.copies:  # a factor has more entries than the graph
                 if preconditioner == "factor":
                     raise NotEnoughMemory(
-                        "there is no memory for a factor of the matrix, which is larger than the "
-                        "graph: preconditioner='diagonal' needs none"
+                        "there is not enough memory for a factor of the matrix, which is larger "
+                        "than the graph: use preconditioner='diagonal', which needs none"
                     )
                 preconditioner = "diagonal"
             return FusedConjugateGradient(self, solver.max_iter, preconditioner)

@@ -31,7 +31,7 @@ class ScipyEngine:
         """
         if not may_copy(problem, options.memory):
             raise NotEnoughMemory(
-                "the scipy engine copies all edges, and there is no memory for that; the native "
-                "engine reads them from a saved graph"
+                "the scipy engine copies all edges, and there is not enough memory for that; use "
+                "engine='native', which reads them from a saved graph"
             )
         return HostSession(self.name, problem, options, ReferenceOperator)

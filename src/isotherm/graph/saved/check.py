@@ -49,10 +49,10 @@ def check_file(path: str | os.PathLike[str], progress: Progress | None = None) -
                 progress(done + last, total)
         done += part.size
         if digest.hexdigest() != part.checksum:
-            raise changed(str(path), f"the checksum of {name!r} is another")
+            raise changed(str(path), f"the checksum of {name!r} does not match")
     rows = MappedRows(file)
     if super(MappedRows, rows).n_loops() != header.n_loops:
-        raise changed(str(path), "the number of self loops")
+        raise changed(str(path), "the number of self loops does not match")
     _check_names(file)
     return file
 
@@ -73,4 +73,4 @@ def _check_names(file: SavedFile) -> None:
     if table is None or slots is None:
         return
     if table[0] != file.header.key or not np.array_equal(table[1], slots):
-        raise changed(file.path, "the table of names")
+        raise changed(file.path, "the table of names does not match")

@@ -108,18 +108,18 @@ def unpack(head: bytes, size: int, name: str) -> Header:
         A file of another kind, of another version or byte order, truncated or changed.
     """
     if not head.startswith(SAVED_GRAPH):
-        raise FileError(f"{name} is not a saved graph; isotherm build makes one")
+        raise FileError(f"{name} is not a saved graph; use isotherm build to make one")
     if len(head) < PAGE:
         raise _truncated(name)
     _, order, version, _, length, digest = _FIXED.unpack_from(head)
     if order == _OTHER_ORDER:
         raise FileError(
-            f"{name} was saved on a machine of the other byte order (this one is "
+            f"{name} was saved on a machine with another byte order (this one is "
             f"{sys.byteorder}-endian); build it again on this one"
         )
     if order == _ORDER and version > VERSION:
         raise FileError(
-            f"{name} is a saved graph of version {version}, and this isotherm reads up to version "
+            f"{name} is a saved graph of version {version}, but this isotherm reads up to version "
             f"{VERSION}; install a newer isotherm, or build the graph again"
         )
     text = head[_FIXED.size : _FIXED.size + length]
@@ -179,4 +179,6 @@ def _truncated(name: str) -> FileError:
 
 def changed(name: str, what: str) -> FileError:
     """What to say of a file that does not hold what it should."""
-    return FileError(f"{name} was changed or damaged since it was saved ({what}); build it again")
+    return FileError(
+        f"{name} has been changed or damaged since it was saved ({what}); build it again"
+    )

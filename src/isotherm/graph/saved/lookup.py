@@ -40,7 +40,7 @@ def make_lookup(starts: Starts, data: NDArray[np.uint8]) -> tuple[int, NDArray[n
     slots = np.zeros(n_slots(count), dtype=np.int32)
     doubled = core.fill_lookup(starts, data, key, slots)
     if doubled:
-        raise GraphError(f"{doubled:,} names of nodes are there more than once")
+        raise GraphError(f"{doubled:,} names of nodes occur more than once")
     return key, slots
 
 

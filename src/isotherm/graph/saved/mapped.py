@@ -127,7 +127,9 @@ def _same_file(path: str, header: bytes) -> SavedFile:
     """A file that was open when an object was pickled."""
     file = open_file(path)
     if file.header.pack() != header:
-        raise FileError(f"{path} is another graph by now than the one that was pickled")
+        raise FileError(
+            f"{path} has been replaced by another graph since it was pickled: pickle it again"
+        )
     return file
 
 
@@ -186,7 +188,7 @@ class MappedRows(Rows):
         rows = Rows(self.file.part("starts"), self.file.part("ends"), self.file.optional("weights"))
         fault = fault_of(rows)
         if fault is None and not same_sums(rows, self.sums()):
-            fault = "degrees are not those of the edges"
+            fault = "the degrees do not match the edges"
         if fault is not None:
             raise changed(self.file.path, fault)
         return rows
@@ -214,10 +216,10 @@ def fault_of(rows: Rows) -> str | None:
     if core is not None:
         found = core.inspect(start, rows.ends, rows.weights, n_threads())
         if not found["sorted"]:
-            return "rows are not sorted, or lead outside of the graph"
+            return "rows are not sorted, or name a node outside the graph"
         if found["faulty"] or found["zeros"]:
-            return "weights are not above 0 and finite"
-        return None if found["symmetric"] else "an edge is there one way only"
+            return "weights are not all above 0 and finite"
+        return None if found["symmetric"] else "an edge is stored in one direction only"
     return _slow_fault(rows)
 
 
@@ -230,13 +232,13 @@ def _slow_fault(rows: Rows) -> str | None:
         own = np.repeat(np.arange(first, last), np.diff(rows.start[first : last + 1]))
         outside = len(ends) and (ends.min() < 0 or ends.max() >= n)
         if outside or (np.diff(own * n + ends) <= 0).any():
-            return "rows are not sorted, or lead outside of the graph"
+            return "rows are not sorted, or name a node outside the graph"
         weights = None if rows.weights is None else rows.weights[some]
         if weights is not None and not ((weights > 0) & (weights < np.inf)).all():
-            return "weights are not above 0 and finite"
+            return "weights are not all above 0 and finite"
     matrix = rows.matrix()
     same = abs(matrix - matrix.T).nnz == 0
-    return None if same else "an edge is there one way only"
+    return None if same else "an edge is stored in one direction only"
 
 
 def same_sums(rows: Rows, degrees: NDArray[np.float64]) -> bool:

@@ -32,7 +32,9 @@ def save_graph(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fals
     """See `isotherm.Graph.save`."""
     place, rows = Path(path), graph.rows
     if rows.n_nodes > MOST_NODES:
-        raise GraphError(f"a saved graph has at most {MOST_NODES:,} nodes, not {rows.n_nodes:,}")
+        raise GraphError(
+            f"a saved graph can have at most {MOST_NODES:,} nodes, got {rows.n_nodes:,}"
+        )
     with written(str(path)):
         check_output(place, force=force)
         with replacing(place) as file:
@@ -101,7 +103,10 @@ class GraphWriter:
         if nodes.texts is None and nodes.ids.dtype.kind in "iu":
             numbers = nodes.ids.astype(np.int64)
             if nodes.ids.dtype.kind == "u" and (numbers < 0).any():
-                raise GraphError("whole numbers as ids must be below 2⁶³ in a saved graph")
+                raise GraphError(
+                    f"whole numbers as ids must be below 2⁶³ in a saved graph, got "
+                    f"{nodes.ids.max()}; Graph.renamed gives other ids"
+                )
             self.put_numbers(numbers)
         else:
             self.put_texts(*_buffers(_as_texts(nodes)))
@@ -165,14 +170,15 @@ def _as_texts(nodes: NodeIndex) -> Any:
     other = next((node for node in ids if not isinstance(node, str)), None)
     if other is not None:
         raise GraphError(
-            f"ids are texts or whole numbers in a saved graph, not {type(other).__name__} as "
-            f"{other!r} is; Graph.renamed gives others"
+            f"ids in a saved graph must be text or whole numbers, got {other!r} "
+            f"({type(other).__name__}); Graph.renamed gives other ids"
         )
     try:
         return pa.array(ids, pa.large_string())
     except UnicodeEncodeError as error:
         raise GraphError(
-            f"the id {error.object!r} is no Unicode text and cannot be saved"
+            f"the id {error.object!r} is not valid Unicode and cannot be saved; Graph.renamed "
+            "gives other ids"
         ) from None
 
 

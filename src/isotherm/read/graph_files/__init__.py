@@ -47,7 +47,7 @@ def _names(contents: Contents, report: ReadReport) -> list[str]:
         return contents.nodes
     if names == contents.nodes:
         return contents.nodes
-    report.notes.append(f"{report.name}: nodes are called by their attribute 'name', not by id")
+    report.notes.append(f"{report.name}: nodes are named by their attribute 'name', not by id")
     return [name or "" for name in names]
 
 
@@ -68,16 +68,16 @@ def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> Label
         wanted = next((key for key in named if not _tells_nodes_apart(contents.columns[key])), None)
     if wanted is None:
         raise LabelError(
-            f"{report.name}: which attribute of the nodes is the label? Name it with --label "
-            f"(label=). There are: {there}"
+            f"{report.name}: it is not clear which attribute of the nodes is the label; name it "
+            f"with --label (label=). The attributes are: {there}"
         )
     if wanted not in contents.columns:
         raise ParameterError(
-            f"nodes of {report.name} have no attribute {wanted!r}; there are: {there}"
+            f"nodes of {report.name} have no attribute {wanted!r}; choose one of: {there}"
         )
     report.columns = ("node", wanted)
     if columns.get("label") is None and len(contents.columns) > 1:
-        report.hint(f"labels are in the attribute {wanted!r}, of {there}")
+        report.hint(f"labels are read from the attribute {wanted!r}; the attributes are {there}")
     return LabelRows(_names(contents, report), contents.columns[wanted])
 
 

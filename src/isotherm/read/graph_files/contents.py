@@ -19,7 +19,7 @@ LONGEST = 1 << 24
 # its size, by nodes that have each an attribute of their own.
 MOST_ABSENT = 100
 ALWAYS_ALLOWED = 10**6
-WEIGHT_RULE = "a weight is a finite number, not negative"
+WEIGHT_RULE = "a weight must be a finite number ≥ 0"
 
 
 class Contents(NamedTuple):
@@ -159,7 +159,7 @@ class ContentsBuilder:
             Edges of nodes that were not declared; no node; more attributes than can be stored.
         """
         for node, (_, line) in self._awaited.items():
-            raise self.fault(line, f"an edge of the node {shown(node)}, which is not declared")
+            raise self.fault(line, f"an edge names the node {shown(node)}, which is not declared")
         if not self._known:
             raise self.fault(None, "the graph has no nodes")
         weights = None
@@ -185,7 +185,7 @@ class ContentsBuilder:
         if self._n_absent > ALWAYS_ALLOWED + MOST_ABSENT * len(self._known):
             raise self.fault(
                 line,
-                f"{len(self._columns)} different attributes of nodes, and most nodes have few of "
-                "them: too many to store",
+                f"the nodes have {len(self._columns)} different attributes, and most nodes have "
+                "few of them: too many to store. Remove some",
             )
         column += [None] * n_absent

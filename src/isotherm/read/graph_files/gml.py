@@ -97,7 +97,7 @@ def _decoded(stream: BinaryIO, builder: ContentsBuilder) -> Iterator[str]:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as fault:
             line += fault.object.count(b"\n", 0, fault.start)
-            raise builder.fault(line, "not text in UTF-8") from None
+            raise builder.fault(line, "not UTF-8 text") from None
         if "\0" in text:
             line += text.count("\n", 0, text.index("\0"))
             raise builder.fault(line, "not text: it has a zero byte")
@@ -172,13 +172,13 @@ class _Reader:
         self._line_at(kept)
         self.text = self.text[kept:]
         if self.text and (last or len(self.text) > LONGEST):
-            what = f"not GML: a key and its value are wanted, not {shown(self.text[:200])}"
+            what = f"not GML: expected a key and its value, got {shown(self.text[:200])}"
             raise self.builder.fault(self.line, what)
 
     def finish(self) -> Contents:
         self.feed("\r", last=True)  # ends a word or a comment, but counts for no line
         if not self.n_graphs:
-            raise self.builder.fault(None, "not GML: no list called graph")
+            raise self.builder.fault(None, "not GML: it has no list called graph")
         if self.in_graph or self.skipped:
             raise self.builder.fault(self.line, "the file ends inside a list: a ] is missing")
         return self.builder.finish()
@@ -190,13 +190,13 @@ class _Reader:
             return
         if not self.element:
             if key in ("graph", "node", "edge") and (self.in_graph or key == "graph"):
-                raise self._fault(item, f"{key} is a list in brackets, not {shown(value)}")
+                raise self._fault(item, f"{key} must be a list in brackets, got {shown(value)}")
             if self.in_graph and key == "directed":
                 self.builder.directed = value == "1"
             return
         needed = key in NEEDED[self.element]
         if needed and key in self.values:
-            raise self._fault(item, f"{self.element} with two values of {key}")
+            raise self._fault(item, f"the {self.element} has two values for {key}")
         if self.element == "node" and not needed:
             key = self.spelling.setdefault(key, item[KEY])
         self.values[key] = value
@@ -216,7 +216,7 @@ class _Reader:
             self.element_line = self._line_at(item.start())
             self.values = {}
         elif self.element and key in NEEDED[self.element]:
-            raise self._fault(item, f"the {key} of the {self.element} is a list")
+            raise self._fault(item, f"the {key} of the {self.element} must not be a list")
         else:
             self.skipped = 1
 

@@ -33,9 +33,9 @@ PARENTS = {
     "data": ("graphml", "graph", "node", "edge"),
 }
 REFUSED = {
-    "hyperedge": "hyperedges are not read: an edge has two ends",
-    "port": "ports are not read: an edge ends at a node",
-    "locator": "parts of the graph that are kept elsewhere (<locator>) are not read",
+    "hyperedge": "hyperedges are not read: an edge must have two ends",
+    "port": "ports are not read: an edge must end at a node",
+    "locator": "parts of the graph in other files (<locator>) are not read",
 }
 
 
@@ -168,7 +168,7 @@ class _Reader(XmlReader):
         if element == "graph":
             raise self._fault(f"a graph inside a <{parent}>: nested graphs are not read")
         if element in PARENTS:
-            raise self._fault(f"<{element}> inside <{parent}>")
+            raise self._fault(f"<{element}> must not be inside <{parent}>")
 
     def _start_key(self, attributes: dict[str, str]) -> None:
         key = attributes.get("id")

@@ -52,7 +52,7 @@ def node_link_contents(found: object, name: str) -> Contents:
     nodes = _records(parts.get("nodes"))
     links = _records(parts.get("links", parts.get("edges")))
     if nodes is None or links is None:
-        raise GraphError(f'{name} has no lists of records "nodes" and "links" (or "edges")')
+        raise GraphError(f'{name} needs lists of records called "nodes" and "links" (or "edges")')
     builder = ContentsBuilder(name)
     builder.directed = whole.get("directed") is True
     by_place = not any("id" in node for node in nodes)

@@ -87,16 +87,20 @@ class _Reader:
             count = words[1] if len(words) > 1 and words[1].isdecimal() else "0"
             self.count = int(count[:18])
             if not 0 < self.count <= max(self.most, 1000):
-                raise self.builder.fault(number, f"{shown(text)} is no number of vertices")
+                raise self.builder.fault(
+                    number, f"expected the number of vertices, at least 1, got {shown(text)}"
+                )
         elif self.section.startswith("*arcs"):
             self.builder.directed = True
         elif self.section == "*matrix":
-            raise self.builder.fault(number, "matrices of Pajek are not read, only arcs and edges")
+            raise self.builder.fault(number, "Pajek matrices are not read, only arcs and edges")
 
     def _vertex(self, text: str, number: int) -> None:
         found = _VERTEX.match(text)
         if not found:
-            raise self.builder.fault(number, f"a vertex begins with its number, not {shown(text)}")
+            raise self.builder.fault(
+                number, f"a vertex must begin with its number, got {shown(text)}"
+            )
         label = found[2] or found[3]
         if label:
             self.labels[self._place(found[1], number)] = label
@@ -116,6 +120,6 @@ class _Reader:
         place = int(word) if word.isdecimal() and len(word) < 19 else 0
         if not 1 <= place <= self.count:
             raise self.builder.fault(
-                number, f"a vertex is a number from 1 to {self.count}, not {shown(word)}"
+                number, f"a vertex must be a number from 1 to {self.count}, got {shown(word)}"
             )
         return place

@@ -65,7 +65,7 @@ class XmlReader:
         self.n_fed += len(block)
         self.n_done = max(self.n_done, self.parser.CurrentByteIndex)
         if self.n_fed - self.n_done > LONGEST:
-            raise self._fault(f"a tag or comment of more than {LONGEST} bytes")
+            raise self._fault(f"a tag or comment has more than {LONGEST:,} bytes")
 
     def _fault(self, what: str) -> GraphError:
         return self.builder.fault(self.parser.CurrentLineNumber, what)
@@ -76,8 +76,8 @@ class XmlReader:
         # Entities and default attributes make a small file unfold to a huge one.
         if has_declarations:
             raise self._fault(
-                "a document type with declarations of its own (entities and the like) is not read: "
-                "remove what stands between [ and ] in <!DOCTYPE … [ … ]>"
+                "a document type with its own declarations (entities and the like) is not read: "
+                "remove the part between [ and ] in <!DOCTYPE … [ … ]>"
             )
 
     def _entity(self, name: str, _of_parameter: bool) -> None:
@@ -87,7 +87,7 @@ class XmlReader:
         if self.skipped:
             self.skipped += 1
             if self.skipped > DEEPEST:
-                raise self._fault(f"elements nested more than {DEEPEST} deep")
+                raise self._fault(f"elements are nested more than {DEEPEST} deep")
             return
         self._start_element(tag.rpartition(":")[2], attributes)
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 WORDS = (
     "A node can be left without a label where none is probable enough (--min-probability, or "
-    "labels_at in Python): there are fewer labels, and more of them are right. “Labelled” is the "
-    "share of all free nodes, unreached ones included. “Right” is the share of seeds left out that "
-    "get their own label, among those whose label is at least that probable."
+    "labels_at in Python): then fewer nodes get a label, and more of the labels are right. "
+    "“Labelled” is the share of all free nodes, unreached ones included. “Right” is the share of "
+    "seeds left out that get their own label, among those whose label is at least that probable."
 )
-CAPTION = "Share labelled and share right, for each least probability"
+CAPTION = "Share labelled and share right, by least probability"
 
 
 def abstaining(title: str, found: Findings) -> Section:

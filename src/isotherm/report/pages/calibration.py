@@ -29,8 +29,8 @@ SHARPNESS = 5.0  # of the softmax of scikit-network
 RIVAL = "softmax of 5 × centred temperature"
 
 CALIBRATION = (
-    "Whether probabilities can be taken at face value. Seeds left out are grouped by the "
-    "probability of the label they got. Each point is a group, larger where there are more seeds; "
+    "This shows whether probabilities can be taken at face value. Seeds left out are grouped by "
+    "the probability of the label they got. Each point is a group, larger if it has more seeds; "
     "its bar is the 95 % interval of the share that is right. On the dashed line, labels with a "
     "probability of 80 % are right four times in five. Points below the line promise too much, "
     "points above it too little. The expected calibration error is the mean distance from the "

@@ -118,7 +118,7 @@ class Findings:
             heat = f"no heat reached {counted(self.n_unreached, 'node')}, {left}"
         if self.n_unsure:
             heat += (
-                f"; {counted(self.n_unsure, 'node')} left without a label, as none has a "
+                f"; {counted(self.n_unsure, 'node')} left without a label, because no label has a "
                 f"probability of {self.min_probability:g} or more"
             )
         return f"{start}; {proof}; {heat}."

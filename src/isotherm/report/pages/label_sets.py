@@ -134,7 +134,7 @@ def _share(interval: Interval) -> str:
 
 def _lists(found: _Found) -> Section:
     if not found.listed:
-        return Section("The lists", "No node but the seeds has a label.")
+        return Section("The lists", "Only the seeds have a label.")
     top = min(MOST_OF_A_CLASS, max(MOST_NODES // len(found.listed), FEWEST_OF_A_CLASS))
     lists = [_list(found, k, top) for k in found.listed]
     words = (

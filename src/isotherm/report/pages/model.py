@@ -32,8 +32,8 @@ def write_report(
 ) -> None:
     """Write a web page about a fitted model: one file that needs nothing else.
 
-    It says what was found, how much of it is expected to be right, what to look at, and lists the
-    nodes with reasons, to be searched, sorted and filtered.
+    It says what was found, how much of it is expected to be right and what to look at, and lists
+    the nodes with reasons; the lists can be searched, sorted and filtered.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def write_report(
     min_probability : float
         Of a label; see `write_predictions`.
     force : bool
-        Whether a file that is there already may be replaced.
+        Whether an existing file may be replaced.
 
     Raises
     ------
     FileError
-        The file is there already, or it cannot be written.
+        The file already exists, or it cannot be written.
     ParameterError
-        A least probability of a model that has none.
+        A least probability for a model that has no probabilities.
 
     Examples
     --------
@@ -89,7 +89,10 @@ def model_page(model: DirichletEstimator, record: Record, min_probability: float
     """One HTML document that needs nothing but itself."""
     several = isinstance(model, MultiLabelDirichletClassifier)
     if min_probability and (several or isinstance(model, DirichletRegressor)):
-        raise ParameterError("a least probability is of models with one label per node")
+        raise ParameterError(
+            f"min_probability={min_probability:g} is for models with one label per node: leave it "
+            "out"
+        )
     if isinstance(model, MultiLabelDirichletClassifier):
         return label_sets_page(model, record)
     if isinstance(model, DirichletRegressor):

@@ -58,7 +58,7 @@ def class_lists(found: Findings) -> Section:
     """The most probable nodes of each class."""
     shown = listed_classes(found)
     if not shown:
-        return Section("The lists", "No node but the seeds has a label.")
+        return Section("The lists", "Only the seeds have a label.")
     top = min(MOST_OF_A_CLASS, max(MOST_NODES // len(shown), FEWEST_OF_A_CLASS))
     each, left = divmod(_n_explained(found.graph), len(shown))
     lists = [_class_list(found, k, top, each + (j < left)) for j, k in enumerate(shown)]
@@ -67,8 +67,8 @@ def class_lists(found: Findings) -> Section:
         "see what speaks for a node."
     )
     if any(len(one.rows) > each for one in lists):
-        words += " The first of each list name the seeds that speak for them." if each else ""
-        words += " isotherm explain tells which seeds and paths the heat of any node comes from."
+        words += " The first nodes of each list name the seeds that speak for them." if each else ""
+        words += " isotherm explain shows which seeds and paths the heat of any node comes from."
     if len(found.names) > MOST_LISTS:
         words += f" The {MOST_LISTS} largest of {len(found.names):,} classes are shown."
     return Section("The lists", words, [finder(lists, "probability"), *lists])

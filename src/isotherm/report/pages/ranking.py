@@ -20,7 +20,7 @@ def ranking_summary(model: HeatClassifier) -> str:
     (name,) = model.classes_.tolist()
     return (
         f"Only one class is known, “{short(name, LONGEST_NAME)}”, so nodes are ranked by how near "
-        "they are to its seeds. There are no probabilities: nothing is known of other classes."
+        "they are to its seeds. There are no probabilities: nothing is known about other classes."
     )
 
 

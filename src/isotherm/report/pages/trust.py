@@ -158,7 +158,7 @@ def _outdone(found: Findings) -> list[Part]:
 def _combined(found: Findings) -> list[Part]:
     """What a stacked model is made of; or why it is not."""
     if found.model.fallback_:
-        return [Paragraph(f"Labels are those of the paper, since {found.model.fallback_}.")]
+        return [Paragraph(f"Labels are those of the paper, because {found.model.fallback_}.")]
     if not found.model.views_:
         return []
     rows = [(name, f"{weight:+.2f}") for name, weight in found.model.views_]

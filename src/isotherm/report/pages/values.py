@@ -97,7 +97,7 @@ def _lists(model: DirichletRegressor) -> Section:
     values = model.temperatures_.astype(np.float64)
     found = np.flatnonzero(model.status_ == PREDICTED)
     if not len(found):
-        return Section("The lists", "No node but the seeds has a value.")
+        return Section("The lists", "Only the seeds have a value.")
     order = found[np.argsort(-values[found], kind="stable")]
     if len(order) <= MOST_OF_A_CLASS:
         groups = {"All values found, the highest first": order}

@@ -38,7 +38,9 @@ def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure,
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ParameterError("figures need matplotlib: pip install 'isotherm[paper]'") from None
+        raise ParameterError(
+            "figures need matplotlib, which is not installed: pip install 'isotherm[paper]'"
+        ) from None
 
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, sharex="col", sharey=True, squeeze=False)

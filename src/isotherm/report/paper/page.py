@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 TITLE = "A consistent diffusion-based algorithm, reproduced"
 INTRODUCTION = (
     "Every figure and table of Bonald and De Lara, A Consistent Diffusion-Based Algorithm for "
-    "Semi-Supervised Graph Learning, made again by isotherm, beside the paper's numbers; then "
-    "what goes beyond the paper."
+    "Semi-Supervised Graph Learning, reproduced by isotherm beside the paper's numbers; then "
+    "some results beyond the paper."
 )
 
 
