@@ -142,13 +142,17 @@ def test_the_command_says_how_many_it_left_without_a_label(tmp_path):
     result = here(*command, "0.6", "--report", "r.html", "-v")
     assert "labelled 2 nodes, " in result.stderr
     assert (
-        "left 1 node without a label, unsure: probability of the label below 0.6" in result.stderr
+        "1 node left without a label (unsure): the probability of the label is below 0.6"
+        in result.stderr
     )
     assert re.search(
         "^c,,,(left|right),0.5,,unsure,false$", (tmp_path / "p.csv").read_text(), re.MULTILINE
     )
     page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
-    assert "1 node left without a label, as none has a probability of 0.6 or more" in page.words
+    assert (
+        "1 node left without a label, because the probability of the label is below 0.6"
+        in page.words
+    )
     assert ["unsure", "1", "20.0 %", "0", "1"] in page.table("Nodes by status")
     assert ["min_probability", "0.6"] in page.table("Options")
     wrong = here(*command, "60")

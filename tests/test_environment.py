@@ -89,7 +89,7 @@ def test_an_odd_environment_changes_nothing_that_matters(here, variables):
 def test_a_folder_of_data_that_cannot_be_is_one_line(here):
     result = here("datasets", "list", ISOTHERM_DATA="~nobody-by-this-name/x")
     assert result.returncode == 2
-    assert result.stderr.startswith(b"error: the folder of data sets")
+    assert result.stderr.startswith(b"error: the folder for data sets")
     assert len(result.stderr.splitlines()) == 1
 
 

@@ -319,7 +319,7 @@ def test_a_file_that_is_there_is_replaced_only_by_force(here):
     (here.folder / "why.html").write_text("old")
     refused = here("explain", "missing.csv", "labels.csv", "c", "--draw", "why.html")
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "why.html exists already" in refused.stderr  # and not: there is no missing.csv
+    assert "why.html already exists" in refused.stderr  # and not: there is no missing.csv
     assert (here.folder / "why.html").read_text() == "old"
     forced = here("explain", "edges.csv", "labels.csv", "c", "--draw", "why.html", "--force")
     assert forced.returncode == 0

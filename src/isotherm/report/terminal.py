@@ -177,7 +177,7 @@ def _label_lines(run: Run) -> list[str]:
         where = f"for {percent(tally.outdone)} of these nodes,"
         lines.append(f"{where} another class is more probable than the label (most_probable)")
     if run.min_probability:
-        least = f"no label has a probability of {run.min_probability:g} or more"
+        least = f"the probability of the label is below {run.min_probability:g}"
         lines.append(f"{counted(counts['unsure'], 'node')} left without a label (unsure): {least}")
     return lines
 

@@ -118,8 +118,8 @@ class Findings:
             heat = f"no heat reached {counted(self.n_unreached, 'node')}, {left}"
         if self.n_unsure:
             heat += (
-                f"; {counted(self.n_unsure, 'node')} left without a label, because no label has a "
-                f"probability of {self.min_probability:g} or more"
+                f"; {counted(self.n_unsure, 'node')} left without a label, because the probability "
+                f"of the label is below {self.min_probability:g}"
             )
         return f"{start}; {proof}; {heat}."
 
