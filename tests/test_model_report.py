@@ -64,7 +64,7 @@ def test_a_least_probability_leaves_nodes_without_a_label(tmp_path):
     model = DirichletClassifier().fit(PATH, ENDS)
     model.report(tmp_path / "r.html", min_probability=1.0)
     words = Page((tmp_path / "r.html").read_text(encoding="utf-8")).words
-    assert "5 nodes got no label: none is probable enough." in words
+    assert "5 nodes got no label: it would not be probable enough." in words
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -166,10 +166,11 @@ def _label_lines(run: Run) -> list[str]:
     """How many nodes got a label, and which of them to look at."""
     model, tally = run.classifier, run.classifier.tally(run.min_probability)
     counts = tally.of
+    exact = model.certified_[~np.isnan(model.margins_)]  # of nodes that have a label
     lines = [
         solution_line(model.solution_),
         f"labelled {counted(counts['predicted'] + counts['tie'], 'node')}, "
-        f"{float(model.certified_.mean()):.1%} of all labels numerically exact"
+        f"{float(exact.mean()) if len(exact) else 1.0:.1%} of all labels numerically exact"
         + (f", {counted(counts['tie'], 'tie')}" if counts["tie"] else "")
         + (f", {counts['unreached']:,} unreached" if counts["unreached"] else ""),
     ]

@@ -62,7 +62,8 @@ def _to_look_at(found: Findings) -> list[Part]:
     if n := len(found.check.suspects()):
         items.append(f"{counted(n, 'seed')} may have a wrong label: see Suspects.")
     if found.n_unsure:
-        items.append(f"{counted(found.n_unsure, 'node')} got no label: none is probable enough.")
+        unsure = counted(found.n_unsure, "node")
+        items.append(f"{unsure} got no label: it would not be probable enough.")
     if found.n_unreached:
         items.append(
             f"{counted(found.n_unreached, 'node')} cannot be reached from any seed: label one "
