@@ -497,3 +497,20 @@ def test_heat_goes_through_the_nodes_between():
     # A walk from c ends at a in two of three cases.
     expected = np.array([2, 4, 3, 2, 2, 2, 1]) / 6
     assert found.heat_through() == pytest.approx(expected, abs=1e-8)
+
+
+def test_colours_go_to_the_classes_with_the_most_labels_and_stay(tmp_path, rng):
+    graph, _ = two_blocks(rng)
+    names = graph.names.tolist()
+    given = {names[i]: f"class {i:02}" for i in range(14)} | {names[20]: "class 13"}
+    with session_on(tmp_path, graph, given) as session, served(session) as server:
+        page = Client(server.port)
+        classes = {one["name"]: one["colour"] for one in page("/api/state")[1]["classes"]}
+        assert classes["class 13"] == 11
+        assert sorted(name for name, colour in classes.items() if colour < 0) == [
+            "class 11",
+            "class 12",
+        ]
+        _, found = page(f"/api/colours?nodes={20},{int(graph.positions([names[12]])[0])}")
+        assert found["colours"] == [11, -1]
+        assert found["classes"] == [13, 12]

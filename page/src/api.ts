@@ -53,7 +53,7 @@ export interface State {
   truth: { right: number; total: number } | null;
 }
 
-export interface Colours { folded: number; classes: number[]; certainty: number[]; seeds: number[] }
+export interface Colours { folded: number; classes: number[]; colours: number[]; certainty: number[]; seeds: number[] }
 export interface Rows { total: number; page: number; size: number; rows: Brief[] }
 export interface Done { entry: number | null; node: number | null; version: number; next: number | null }
 

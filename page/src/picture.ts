@@ -197,7 +197,7 @@ export class Picture {
     this.nodes.forEach((number, k) => {
       const node = String(number);
       if (!this.graph.hasNode(node)) return;
-      const code = colours?.classes[k] ?? -1, sure = colours?.certainty[k] ?? 0;
+      const code = colours?.colours[k] ?? -1, sure = colours?.certainty[k] ?? 0;
       const pure = code < 0 ? theme.other : theme.classes[code] ?? theme.other;
       const color = code < 0 ? mixed(theme.other, theme.paper, 0.35) : mixed(pure, theme.paper, 0.25 + 0.75 * sure);
       const isSeed = colours?.seeds[k] === 1, isFocus = number === this.focus;

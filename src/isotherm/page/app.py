@@ -202,8 +202,10 @@ class Pages:
         places = np.array(nodes, dtype=np.intp)
         sure = np.round(snapshot.certainty_of(places), 3).tolist()
         seeds = snapshot.is_seed[places].astype(int).tolist()
-        return Json({"folded": snapshot.version, "classes": codes, "certainty": sure,
-                     "seeds": seeds})  # fmt: skip
+        colours = [session.colour_of(snapshot.classes[k]) if k >= 0 else -1
+                   for k in snapshot.codes[nodes].tolist()] if nodes else []  # fmt: skip
+        return Json({"folded": snapshot.version, "classes": codes, "colours": colours,
+                     "certainty": sure, "seeds": seeds})  # fmt: skip
 
     # --- what is said -----------------------------------------------------------------------------
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isotherm.blas import one_blas_thread
+from isotherm.colours import COLOURS, colour_numbers
 from isotherm.page.events import Events
 from isotherm.page.model import Model
 from isotherm.page.node_card import Cards
 from isotherm.page.node_table import NodeTable
-from isotherm.report.palette import N_COLOURS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,6 +64,10 @@ class LabellingSession:
     ) -> None:
         self.title, self.graph, self.labelling, self.file = title, graph, labelling, file
         self.parameters, self.truth, self.notes, self.who = parameters, truth, notes or [], who
+        counts = Counter(labelling.labels.values())
+        classes = labelling.classes
+        # As in reports; a class that comes later takes the next colour, and all keep theirs.
+        self._colours = colour_numbers(classes, [counts[name] for name in classes])
         self.model = Model(graph, labelling, parameters)
         self.cards = Cards(graph, attributes or {}, link)
         self.table = NodeTable(graph)
@@ -148,19 +153,22 @@ class LabellingSession:
         acts = [e.number for e in self.labelling.journal.entries if e.act in ("label", "undo")]
         return not acts or self.labelling.n_saved > acts[-1]
 
+    def colour_of(self, name: str) -> int:
+        """The number of a class's colour; −1 if all are taken."""
+        if name not in self._colours and len(self._colours) < len(COLOURS):
+            self._colours[name] = len(self._colours)
+        return self._colours.get(name, -1)
+
     def _classes(self, labels: dict[str, str]) -> list[dict[str, Any]]:
-        seeds: dict[str, int] = {}
-        for label in labels.values():
-            seeds[label] = seeds.get(label, 0) + 1
-        sizes = self.model.snapshot.sizes()
+        seeds, sizes = Counter(labels.values()), self.model.snapshot.sizes()
         return [
             {
                 "name": name,
-                "colour": k if k < N_COLOURS else -1,
-                "seeds": seeds.get(name, 0),
+                "colour": self.colour_of(name),
+                "seeds": seeds[name],
                 "nodes": sizes.get(name, 0),
             }
-            for k, name in enumerate(self.labelling.classes)
+            for name in self.labelling.classes
         ]
 
     def _suspects(self, labels: dict[str, str]) -> list[dict[str, Any]]:
