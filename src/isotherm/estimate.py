@@ -45,6 +45,7 @@ PIECE = 1 << 20  # bytes of each
 ROWS = 1 << 13  # in which a node counts but once
 SMALL = PIECES * PIECE  # a file no larger is read in full
 CLASSES = 10  # where no labels are given
+LOADED = 16 << 20  # bytes of the libraries that a job loads beyond those loaded here
 STEPS = 16  # of a solve on a graph that is neither easy nor hard
 LOOSER = 0.8  # of the time of a solve, if no more than a tolerance of 1e-3 is asked for
 TRIAL = (20_000, 200_000)  # nodes and edges of the graph on which this machine is timed
@@ -100,7 +101,7 @@ def estimate_job(job: Job, classes: int = CLASSES) -> Estimate:
     from isotherm.classifier.pick import is_stacked
     from isotherm.equilibrium import solve_dirichlet  # noqa: F401
 
-    held = current_memory()
+    held = current_memory() + LOADED
     entries, limit = 2 * counts.rows, job.model.get("memory")
     room = free_memory() if limit is None and counts.on_disk else limit
     stacked = is_stacked(job.kind, entries, counts.nodes, classes, room) and classes > 1
