@@ -20,7 +20,7 @@ LANES = 16  # columns that are solved at once
 STEPS = 20  # of block models and R-MAT graphs at 1e-6; citation graphs take 60 to 130
 
 # Rounded from runs on two busy processors, or counted from the arrays that are held. Memory
-# was up to 1.4 times, and time up to 1.6 times what they give: see docs/many-machines.md, and
+# was up to 1.3 times, and time up to 1.6 times what they give: see docs/many-machines.md, and
 # results/benchmarks/ranks_share_the_work.json.
 PROCESS = 135e6  # bytes of a rank before it has read anything
 BYTES_PER_ENTRY = 24.0  # while rows are made of what was read, without weights
@@ -176,7 +176,7 @@ def cost(
     of_all = 8 * width + 4 * stride
     vectors = of_all * (n + ghosts) + 12 * width * n + (of_all + 16) * ghosts
     room = PROCESS + max(building + BYTES_PER_NAME * NAME * n, graph + vectors + 16 * classes * n)
-    a_step = (SECONDS_PER_ENTRY * e + SECONDS_PER_NODE * n) * width / LANES
+    a_step = (SECONDS_PER_ENTRY * e * stride + SECONDS_PER_NODE * n * width) / LANES
     sent = 4.0 * stride * ghosts
     hops = 2 * math.ceil(math.log2(ranks)) if ranks > 1 else 0
     return Cost(
