@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from isotherm.engines.mpi.arithmetic import LINE, WIDTHS
+from isotherm.engines.mpi.arithmetic import WIDTHS, stride_within_lines
 from isotherm.errors import ParameterError
 from isotherm.memory import size_text
 
@@ -167,7 +167,7 @@ def cost(
     ghosts = 0.0 if ranks == 1 else (nodes - n) * -math.expm1(-e / nodes)
     lanes = min(classes + 1, LANES)
     width = next(each for each in WIDTHS if each >= lanes)
-    stride = width if LINE % width == 0 else LINE  # of P
+    stride = stride_within_lines(width)  # of P
     blocks = math.ceil((classes + 1) / LANES)
     graph = 4 * e + 8 * (n + ghosts) + (8 * e if weighted else 0) + BYTES_PER_NAME * NAME * n
     building = (BYTES_PER_ENTRY + (BYTES_PER_WEIGHT if weighted else 0)) * e

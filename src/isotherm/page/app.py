@@ -197,13 +197,13 @@ class Pages:
         session = self._session
         snapshot = session.model.snapshot
         number = {name: k for k, name in enumerate(session.labelling.classes)}
-        codes = [number.get(snapshot.classes[k], -1) if k >= 0 else -1
-                 for k in snapshot.codes[nodes].tolist()] if nodes else []  # fmt: skip
+        labels = [snapshot.classes[k] if k >= 0 else None
+                  for k in snapshot.codes[nodes].tolist()] if nodes else []  # fmt: skip
+        codes = [-1 if label is None else number.get(label, -1) for label in labels]
+        colours = [-1 if label is None else session.colour_of(label) for label in labels]
         places = np.array(nodes, dtype=np.intp)
         sure = np.round(snapshot.certainty_of(places), 3).tolist()
         seeds = snapshot.is_seed[places].astype(int).tolist()
-        colours = [session.colour_of(snapshot.classes[k]) if k >= 0 else -1
-                   for k in snapshot.codes[nodes].tolist()] if nodes else []  # fmt: skip
         return Json({"folded": snapshot.version, "classes": codes, "colours": colours,
                      "certainty": sure, "seeds": seeds})  # fmt: skip
 

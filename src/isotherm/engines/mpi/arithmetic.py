@@ -169,7 +169,7 @@ class NativeArithmetic:
         )
 
     def stride_of_P(self, width: int) -> int:  # noqa: N802
-        return width if LINE % width == 0 else LINE
+        return stride_within_lines(width)
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
         return np.array(self._share.multiply(self.halo.fill(P), V))
@@ -197,6 +197,11 @@ class NativeArithmetic:
 
     def imbalance(self, problem: SharedProblem, X: NDArray[np.float64], h: Any) -> Imbalance:
         return native_imbalance(problem, X, h, threads=self.threads)  # type: ignore[arg-type]
+
+
+def stride_within_lines(width: int) -> int:
+    """The distance of rows of so many float32, none of which lies in two cache lines."""
+    return width if LINE % width == 0 else LINE
 
 
 def arithmetic_of(
