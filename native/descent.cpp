@@ -12,6 +12,7 @@
 namespace isotherm {
 namespace {
 
+constexpr std::int64_t rows_per_piece = 1 << 14;
 constexpr double longest_in_float = 1e4;  // h of which float has digits enough
 
 // Sums over chunks, added up in the order of the chunks: the same for any number of threads.
@@ -72,6 +73,7 @@ void Descent::enter(const double* scale) {
     scale_[x_.columns] = 1.0;  // of h
     if (is_up_to_date()) return;
     system_ = &problem_.system();
+    version_ = problem_.version();
     // Where there is much of them, rows are no wider than they must be: it is memory that counts.
     x_.stride = x_.width == max_width && !problem_.is_reduced() ? x_.lanes : x_.width;
     P_and_V_ = Buffer<float>();
@@ -82,12 +84,35 @@ void Descent::enter(const double* scale) {
     x_.Z = Z_.get();
 }
 
+void Descent::follow(const std::vector<std::int32_t>& before) {
+    const auto n_rows = static_cast<std::int64_t>(before.size());
+    const auto move = [&](auto* rows, std::int64_t width) {
+        using Number = std::remove_pointer_t<decltype(rows)>;
+        if (!rows) return;
+        Buffer<Number> old(n_rows * width);
+        std::copy(rows, rows + n_rows * width, old.get());
+        for_pieces(problem_.threads(), n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t row = first; row < last; ++row) {
+                const Number* const from = old.get() + before[row] * width;
+                std::copy(from, from + width, rows + row * width);
+            }
+        });
+    };
+    move(x_.Z, x_.stride);
+    if (x_.halves) move(static_cast<std::uint16_t*>(x_.P), x_.width);
+    else move(static_cast<float*>(x_.P), x_.width);
+    move(floats_.get(), x_.width);
+    move(doubles_.get(), x_.width);
+    move(exits_.get(), 1);
+    version_ = problem_.version();
+}
+
 // Rows of x_.width floats.
 template <class T>
 Buffer<float> Descent::packed(const Columns<T>& X, int count, double* h) const {
     const std::int64_t n = problem_.M().graph.n_nodes;
     Buffer<float> rows(n * x_.width);
-    for_pieces(problem_.threads(), n, std::int64_t{1} << 14, [&](std::int64_t first, std::int64_t last) {
+    for_pieces(problem_.threads(), n, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             float* const row = rows.get() + i * x_.width;
             const T* const from = X.first + i * X.stride;
@@ -263,8 +288,7 @@ Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
     double inverse[max_width + 1] = {};
     for (int l = 0; l <= x_.columns; ++l) inverse[l] = 1 / scale_[l];
     Task<T> task{};
-    task.nodes = problem_.nodes();
-    task.n_rows = system_->n_rows;
+    task.row_of = problem_.row_of();
     task.X = X.first;
     task.stride = X.stride;
     task.count = task.lanes = x_.columns;

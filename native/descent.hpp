@@ -61,7 +61,10 @@ public:
     double complete_exits(double* h) const;
 
     // Whether the system is still the one that X was weighed in.
-    bool is_up_to_date() const { return system_ == &problem_.system(); }
+    bool is_up_to_date() const { return system_ && version_ == problem_.version(); }
+
+    // Goes on in a system whose rows have another order, given the row that each was before.
+    void follow(const std::vector<std::int32_t>& before);
 
     // Gives back the room of the directions and of residuals, which the next weighing takes anew;
     // the latter only if X is where it should be, not in the order of a reduced system.
@@ -80,6 +83,7 @@ public:
     void precondition(std::shared_ptr<const Factor> factor) { next_factor_ = std::move(factor); }
 
     int lanes() const { return x_.lanes; }
+    int width() const { return x_.width; }  // of its rows
 
 private:
     template <class T>
@@ -101,6 +105,7 @@ private:
 
     const Problem& problem_;
     const System* system_ = nullptr;
+    int version_ = 0;  // of it
     Heat given_{}, passed_{};
     // Of a folded system: the heat that each node gets from the boundary, from sources and from nodes
     // folded before it; x_.columns numbers for each.

@@ -152,6 +152,8 @@ public:
 
     std::int32_t ground() const { return ground_; }
     double exit(std::int32_t v) const { return nodes_[v].exit; }
+    // How many neighbours a node has, with the ground, or a little more.
+    std::int32_t degree(std::int32_t v) const { return nodes_[v].degree; }
 
     // Takes out the next node of at most so many neighbours; they are left in `around`. −1 if there
     // is none.
@@ -195,8 +197,9 @@ public:
     // Joins all neighbours of a node taken out to each other.
     void join_all(const std::vector<Neighbour>& around, double total) {
         for (std::size_t i = 0; i < around.size(); ++i) {
+            const double ratio = around[i].weight / total;
             for (std::size_t j = i + 1; j < around.size(); ++j) {
-                join(around[i].node, around[j].node, around[i].weight * around[j].weight / total);
+                link(around[i].node, around[j].node, ratio * around[j].weight);
             }
         }
         for (const Neighbour& a : around) {
@@ -207,6 +210,12 @@ public:
     // Joins two of them. Only b gets its place by degree, which may have fallen as edges merged: a
     // may come too late for its own.
     void join(std::int32_t a, std::int32_t b, double weight) {
+        link(a, b, weight);
+        if (b != ground_) queue(b);
+    }
+
+private:
+    void link(std::int32_t a, std::int32_t b, double weight) {
         if (a == ground_ || b == ground_) {
             Node& node = nodes_[a == ground_ ? b : a];
             node.degree += node.exit == 0;
@@ -217,10 +226,8 @@ public:
             ++nodes_[a].degree;
             ++nodes_[b].degree;
         }
-        if (b != ground_) queue(b);
     }
 
-private:
     // All there is to know of a node, in one place: half a cache line.
     struct alignas(32) Node {
         double exit = 0;          // weight of the edge to the ground

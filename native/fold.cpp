@@ -94,6 +94,12 @@ Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots) {
     }
     fold.rest_start.assign(static_cast<std::size_t>(n) + 1, 0);
     fold.rest_exits.assign(static_cast<std::size_t>(n), 0.0);
+    std::size_t left = 0;
+    for (std::int32_t v = 0; v < graph.ground(); ++v) {
+        if (kind[v] == moving) left += static_cast<std::size_t>(graph.degree(v));
+    }
+    fold.rest_ends.reserve(left);
+    fold.rest_weights.reserve(left);
     for (std::int64_t i = 0; i < n; ++i) {
         if (i % 65536 == 0) check_interrupt();
         if (kind[i] == moving) {

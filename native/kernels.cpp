@@ -393,15 +393,15 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
     const T* X = task.X;
     const std::int64_t stride = task.stride;
     const int count = task.count;  // with the lane of h, if that is packed, too
-    const auto write = [&](std::int64_t row, const Row<float, W>& z) {
-        if (row < task.n_rows) store_lanes(task.Z + row * task.stride_of_Z, z, task.lanes);
+    const auto write = [&](std::int64_t i, const Row<float, W>& z) {
+        const std::int64_t row = task.row_of ? task.row_of[i] : i;
+        if (row >= 0) store_lanes(task.Z + row * task.stride_of_Z, z, task.lanes);
     };
     const D inverse_scale = load_row<double, W>(task.inverse_scale);
     D most = load_row<double, W>(found.columns);
-    for (std::int64_t row = first; row < last; ++row) {
-        const std::int64_t i = task.nodes ? task.nodes[row] : row;
+    for (std::int64_t i = first; i < last; ++i) {
         if (M.kind[i] == held) {
-            write(row, {});
+            write(i, {});
             continue;
         }
         D flow, other;  // two sums, so that additions need not wait for each other
@@ -435,8 +435,8 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
             const double level = __builtin_fabs(sum) / g;
             if (!(level <= found.hidden)) found.hidden = level;
         }
-        if (M.kind[i] == moving) write(row, as<float>(by_pivot * (r * inverse_scale)));
-        else write(row, {});
+        if (M.kind[i] == moving) write(i, as<float>(by_pivot * (r * inverse_scale)));
+        else write(i, {});
     }
     store_row(found.columns, most);
 }

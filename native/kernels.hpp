@@ -131,8 +131,7 @@ struct Heat {
 // Of which columns residuals are wanted, and where to.
 template <class T>
 struct Task {
-    const std::int32_t* nodes;    // of each row; null: rows are those of the graph
-    std::int64_t n_rows;          // that Z has: of rows beyond these only the levels are wanted
+    const std::int32_t* row_of;   // Z's row of each node, −1 without one; null: nodes themselves
     const T* X;           // rows of width_for(count) floats, or more; or of `count` doubles
     std::int64_t stride;  // from row to row
     int count;
@@ -144,7 +143,7 @@ struct Task {
     Heat heat;
 };
 
-// Each works on rows [first, last) and adds to, or raises, the sums and maxima it is given. Those of
+// Each works on rows [first, last), residuals on nodes, and adds to, or raises, the sums and maxima it is given. Those of
 // a system begin at a multiple of 16.
 struct Kernels {
     const char* name;

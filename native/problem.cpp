@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +13,10 @@ constexpr double gauge_of_peeled = 0.1;
 // Entries of a graph up to which it is reduced to begin with: its vectors are in caches, where
 // steps are so quick that it is the rows' lengths and gaps that cost.
 constexpr std::int64_t few_entries = 16'000'000;
+// Of directions, from which on the order of rows matters, and how far apart neighbours may be; and
+// how many of them are looked at.
+constexpr std::size_t many_bytes = 4 << 20;
+constexpr std::int64_t nearby = 1 << 14, sample = 1 << 12;
 
 void raise(double& a, double b) {
     if (a == a && !(a > b)) a = b;  // keeps a NaN
@@ -67,17 +72,38 @@ bool Problem::is_small(std::int64_t n_entries) { return n_entries <= few_entries
 
 void Problem::reduce(Fold fold) {
     if (reduced_) return;
-    const Graph& graph = M_.graph;
     reduced_ = std::make_unique<Reduced>(M_, whole_, std::move(fold), threads_);
-    const std::vector<std::int32_t>& nodes = reduced_->nodes();
+    cut();
+}
+
+// Cuts the rows of a reduced system into chunks.
+void Problem::cut() {
+    ++version_;
     const std::int64_t* const start = reduced_->system().start;
     system_cuts_ = cut_rows(reduced_->system().n_rows, [&](std::int64_t r) { return start[r]; });
-    std::vector<std::int64_t> before(nodes.size() + 1, 0);
-    for (std::size_t r = 0; r < nodes.size(); ++r) {
-        before[r + 1] = before[r] + graph.start[nodes[r] + 1] - graph.start[nodes[r]];
+}
+
+bool Problem::is_scattered(int width) const {
+    const System& M = system();
+    if (is_reordered_ || M.n_rows * width * sizeof(std::uint16_t) < many_bytes) return false;
+    const std::int64_t n_entries = M.start[M.n_rows];
+    std::int64_t looked_at = 0, near = 0, row = 0;
+    for (std::int64_t e = 0; e < n_entries; e += 1 + n_entries / sample) {
+        while (M.start[row + 1] <= e) ++row;
+        ++looked_at;
+        near += std::abs(M.ends[e] - row) <= nearby;
     }
-    cuts_ = cut_rows(static_cast<std::int64_t>(nodes.size()),
-                     [&](std::int64_t r) { return before[r]; });
+    return 2 * near < looked_at;
+}
+
+std::vector<std::int32_t> Problem::reorder() {
+    is_reordered_ = true;
+    const bool was_reduced = is_reduced();
+    reduce();
+    std::vector<std::int32_t> before = reduced_->reorder(threads_);
+    cut();
+    if (!was_reduced) before.clear();
+    return before;
 }
 
 std::shared_ptr<const Factor> Problem::factor() {
@@ -109,14 +135,14 @@ Levels Problem::residual(const Task<T>& task) const {
 
 double Problem::exit_residual(const double* h, float* Z, int stride) const {
     constexpr std::int64_t ahead = 32;  // entries, as in the kernels
-    const std::int64_t stop = M_.graph.n_entries() - ahead, n_rows = system().n_rows;
+    const std::int64_t stop = M_.graph.n_entries() - ahead;
     double all = 0;
     std::mutex mutex;
     for_nodes([&](std::int64_t, std::int64_t first, std::int64_t last) {
         double most = 0;
-        for (std::int64_t row = first; row < last; ++row) {
-            const std::int64_t i = node_of(row);
-            if (row < n_rows) Z[row * stride] = 0.0f;
+        for (std::int64_t i = first; i < last; ++i) {
+            const std::int64_t row = row_of(i);
+            if (row >= 0) Z[row * stride] = 0.0f;
             if (kind_[i] == held) continue;
             double flow = 0;
             for (std::int64_t e = M_.graph.start[i]; e < M_.graph.start[i + 1]; ++e) {

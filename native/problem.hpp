@@ -35,12 +35,22 @@ public:
 
     // The equations to be solved; those of the graph's own rows until it is reduced.
     const System& system() const { return reduced_ ? reduced_->system() : whole_; }
-    // What the rows of the system are, and the peeled ones behind them; null: nodes themselves.
+    // What the rows of the system are, and those of the nodes, −1 without one; null: nodes themselves.
     const std::int32_t* nodes() const { return reduced_ ? reduced_->nodes().data() : nullptr; }
+    const std::int32_t* row_of() const { return reduced_ ? reduced_->row_of().data() : nullptr; }
     std::int64_t node_of(std::int64_t row) const { return reduced_ ? reduced_->nodes()[row] : row; }
-    std::int64_t row_of(std::int64_t i) const { return reduced_ ? reduced_->row_of(i) : i; }
+    std::int64_t row_of(std::int64_t i) const { return reduced_ ? reduced_->row_of()[i] : i; }
     bool is_reduced() const { return reduced_ != nullptr; }
     void reduce(Fold fold = {});
+
+    // Whether rows of so many numbers would be found sooner in another order: they are too many for
+    // a core's own cache, and their neighbours are far from them. Then reorder() gives them that
+    // order; the row that each was before, unless the system has just been reduced.
+    bool is_scattered(int width) const;
+    std::vector<std::int32_t> reorder();
+    bool is_reordered() const { return is_reordered_; }
+    // Counts the changes of the system.
+    int version() const { return version_; }
 
     // A preconditioner of the reduced system, made when first asked for.
     std::shared_ptr<const Factor> factor();
@@ -53,7 +63,7 @@ public:
         for_cuts(system_cuts_, body);
     }
     std::int64_t n_chunks() const { return static_cast<std::int64_t>(system_cuts_.size()) - 1; }
-    // The same for those of nodes(), or of the graph.
+    // The same for nodes.
     template <class Body>
     void for_nodes(Body body) const {
         for_cuts(cuts_, body);
@@ -94,6 +104,7 @@ public:
                 const Heat& passed, const double* folded) const;
 
 private:
+    void cut();
     template <class Body>
     void for_cuts(const std::vector<std::int64_t>& cuts, Body body) const {
         for_chunks(threads_, static_cast<std::int64_t>(cuts.size()) - 1,
@@ -110,7 +121,8 @@ private:
     std::unique_ptr<Reduced> reduced_;
     std::shared_ptr<const Factor> factor_;
     const Kernels& kernels_;
-    int threads_;
+    int threads_, version_ = 0;
+    bool is_reordered_ = false;
 };
 
 }  // namespace isotherm

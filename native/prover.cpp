@@ -7,7 +7,8 @@
 namespace isotherm {
 namespace {
 
-constexpr double unit_roundoff = 0x1p-53, underflow = 0x1p-1074;
+// The smallest normal number bounds an underflow, too, and operations on denormal ones are slow.
+constexpr double unit_roundoff = 0x1p-53, underflow = 0x1p-1022;
 constexpr std::int64_t ahead = 32;  // entries ahead at which memory is asked for
 
 #if defined(__AVX512F__)
@@ -41,12 +42,42 @@ inline Doubles<G> size_of(Doubles<G> x) {  // without the sign's bit
     return reinterpret_cast<Doubles<G>>(reinterpret_cast<Bits>(x) & 0x7fffffffffffffffu);
 }
 
-// Raises numbers to x; a NaN on either side stays or becomes one.
+// Raises a to x; a NaN on either side stays or becomes one.
 template <int G>
-inline void raise(double* numbers, Doubles<G> x) {
-    const Doubles<G> a = load<G>(numbers), larger = a > x ? a : x, kept = a != a ? a : larger;
-    std::memcpy(numbers, &kept, sizeof kept);
+inline void raise(Doubles<G>& a, Doubles<G> x) {
+    const Doubles<G> larger = a > x ? a : x;
+    a = a != a ? a : larger;
 }
+
+// What Evidence has of G columns, or of fewer: `count` columns, in the lanes from `lane` on.
+template <int G>
+struct Maxima {
+    Doubles<G> level{}, rounding{}, relative{}, high{}, minus_low{};
+
+    void load(const Evidence& found, std::int64_t column, int lane, std::int64_t count) {
+        each(found, [&](Doubles<G>& own, const std::vector<double>& all) {
+            std::memcpy(place(own, lane), all.data() + column, sizeof(double) * count);
+        });
+    }
+    void store(Evidence& found, std::int64_t column, int lane, std::int64_t count) {
+        each(found, [&](Doubles<G>& own, std::vector<double>& all) {
+            std::memcpy(all.data() + column, place(own, lane), sizeof(double) * count);
+        });
+    }
+
+private:
+    static char* place(Doubles<G>& own, int lane) {
+        return reinterpret_cast<char*>(&own) + sizeof(double) * lane;
+    }
+    template <class Found, class Copy>
+    void each(Found& found, Copy copy) {
+        copy(level, found.level);
+        copy(rounding, found.rounding);
+        copy(relative, found.relative);
+        copy(high, found.high);
+        copy(minus_low, found.minus_low);
+    }
+};
 
 // A node, and what its columns have in common.
 struct Node {
@@ -92,15 +123,24 @@ void conclude(Node& node, const Flow<double>& of_h, double degree, double tied, 
 // Of G columns: r = Σ_j A_ij (x_j − x_i) − τ d_i x_i + a (y − x_i).
 template <int G>
 inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> own,
-                     std::int64_t column, Evidence& found) {
+                     Maxima<G>& found) {
     const Doubles<G> lost = node.loss * own, r = size_of<G>(flow.sum - lost);
     const Doubles<G> rounding =
         node.unit * (flow.sizes + size_of<G>(lost)) + node.tiny * (1 + size_of<G>(own));
-    raise<G>(found.level.data() + column, node.inverse_drain * (r + rounding));
-    raise<G>(found.rounding.data() + column, node.inverse_drain * rounding);
-    raise<G>(found.relative.data() + column, node.inverse_degree * r);
-    raise<G>(found.high.data() + column, own);
-    raise<G>(found.minus_low.data() + column, -own);
+    raise<G>(found.level, node.inverse_drain * (r + rounding));
+    raise<G>(found.rounding, node.inverse_drain * rounding);
+    raise<G>(found.relative, node.inverse_degree * r);
+    raise<G>(found.high, own);
+    raise<G>(found.minus_low, -own);
+}
+
+template <int G>
+inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> own,
+                     std::int64_t column, Evidence& found) {
+    Maxima<G> maxima;
+    maxima.load(found, column, 0, G);
+    conclude<G>(node, flow, own, maxima);
+    maxima.store(found, column, 0, G);
 }
 
 // Twice G columns, from a and from b on. The first pass over a node's edges also looks at h.
@@ -175,9 +215,10 @@ inline void prove_row(const Claim<T>& claim, Node& node, Evidence& found) {
     }
 }
 
-// All columns of a node, up to G − 1 of them, packed behind h.
+// All columns of a node, up to G − 1 of them, packed behind h. What is found of h itself, as if it
+// were a column, and of lanes without any, is left aside.
 template <int G, bool Weighted, class T>
-inline void prove_packed(const Claim<T>& claim, Node& node, Evidence& found) {
+inline void prove_packed(const Claim<T>& claim, Node& node, Maxima<G>& found) {
     const Graph& graph = claim.graph;
     const std::int64_t n_entries = graph.n_entries(), count = claim.columns;
     const double* const Z = claim.packed;
@@ -202,14 +243,13 @@ inline void prove_packed(const Claim<T>& claim, Node& node, Evidence& found) {
         in.sizes += (1 + ties.roundings / terms_of(node)) * size_of<G>(term);
     }
     conclude(node, {in.sum[0], in.sizes[0]}, degree, tied, own[0], claim.leak);
-    for (std::int64_t k = 0; k < count; ++k) {
-        const Doubles<1> sum = {in.sum[k + 1]}, sizes = {in.sizes[k + 1]}, x = {own[k + 1]};
-        conclude<1>(node, {sum, sizes}, x, k, found);
-    }
+    conclude<G>(node, in, own, found);
 }
 
 template <int G, bool Weighted, bool Packed, class T>
 void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
+    [[maybe_unused]] Maxima<G> maxima;
+    if constexpr (Packed) maxima.load(found, 0, 1, claim.columns);
     for (std::int64_t i = first; i < last; ++i) {
         const double h = claim.h[i];
         if (!claim.free[i]) {
@@ -218,7 +258,7 @@ void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Ev
         }
         Node node{i, claim.graph.start[i], claim.graph.start[i + 1]};
         if (claim.ties.row_of) node.tie = claim.ties.row_of[i];
-        if constexpr (Packed) prove_packed<G, Weighted>(claim, node, found);
+        if constexpr (Packed) prove_packed<G, Weighted>(claim, node, maxima);
         else prove_row<G, Weighted>(claim, node, found);
         const double d = node.degree;
         found.least_degree = d < found.least_degree ? d : found.least_degree;
@@ -227,6 +267,7 @@ void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Ev
         found.greatest_exit = h > found.greatest_exit ? h : found.greatest_exit;
         ++found.n_nodes;
     }
+    if constexpr (Packed) maxima.store(found, 0, 1, claim.columns);
 }
 
 // G columns at a time, or fewer where there are no more than that.

@@ -16,6 +16,7 @@ constexpr double factor_reach = 1e-3;    // the same with a factor, before round
 constexpr double rounding = 0x1p-50;     // of residuals in double, in units of the temperatures
 constexpr double good_eta = 0.5;         // of exit times with which temperatures are worth proving
 constexpr double final_eta = 0.1;        // and with which they need not get better
+constexpr double steps_worth_an_order = 16;  // that are still to come
 constexpr std::int64_t stalled = 300;    // steps without progress, with a factor
 
 // Plain steps for which a factor and the few steps it takes could be had. All is in units of what
@@ -114,8 +115,7 @@ void Steering::settle(const Columns<T>& X, bool clip) {
     const int last = block_.columns;
     const auto low = static_cast<T>(low_[last]), high = static_cast<T>(high_[last]);
     problem_.for_nodes([&](std::int64_t, std::int64_t first, std::int64_t end) {
-        for (std::int64_t row = first; row < end; ++row) {
-            const std::int64_t i = problem_.node_of(row);
+        for (std::int64_t i = first; i < end; ++i) {
             if (problem_.M().kind[i] == held) continue;
             T* const values = X.first + i * X.stride;
             T sum = 0;
@@ -199,7 +199,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
     if (preconditioner_ == Preconditioner::factor || problem_.is_factorised()) {
         descent_.precondition(problem_.factor());
     }
-    if (!paused_) {
+    if (!paused_ || !descent_.is_up_to_date()) {
         if (cold && !begun_) {  // only the boundary is warm: that is quicker found than weighed
             descent_.begin(iterated, scale_);
             begun_ = true;
@@ -239,11 +239,20 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         if (pace_.since_progress(now, exits_.lack) > patience) return State::hopeless;
         const bool plain = preconditioner_ == Preconditioner::automatic && !problem_.is_factorised();
         bool more_digits = floats && now <= reach_;
-        if (plain && is_slow(pace_.steps_left(now, [&] { return target(aim.tol); }))) {
+        const double to_come =
+            plain ? pace_.steps_left(now, [&] { return target(aim.tol); }) : 0.0;
+        if (plain && is_slow(to_come)) {
             descent_.precondition(problem_.factor());
             more_digits = floats && target(aim.tol) < reach_;
             weighed_ = infinity;
-        } else if (now > reach_) {
+        } else if (to_come >= steps_worth_an_order && problem_.is_scattered(descent_.width())) {
+            const std::vector<std::int32_t> before = problem_.reorder();
+            if (!before.empty()) {
+                descent_.follow(before);
+                continue;
+            }
+            weighed_ = infinity;  // it was not reduced so far: X must be weighed again
+        } else if (now > reach_ || is_near(aim.tol)) {
             if (likely() > aim.look_at && Clock::now() < until) continue;
             if (is_near(aim.tol)) continue;
             paused_ = true;

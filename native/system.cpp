@@ -12,6 +12,8 @@ constexpr std::int64_t rows_per_piece = 1 << 13;
 // Rows of this many nodes in a row are sorted by their number of entries, so that processors guess
 // right when a row ends. Farther than that no node is moved: its neighbours may be near it.
 constexpr std::int64_t window = 1 << 15;
+// The same of rows that have been put next to their neighbours.
+constexpr std::int64_t close_window = 1 << 11;
 constexpr int longest_sorted = 256;  // entries; longer rows are taken as they come
 
 // A stable sort of nodes by their number of entries, the fewest first.
@@ -32,6 +34,35 @@ void for_moving(const Graph& graph, const std::uint8_t* kind, std::int64_t i, Vi
     for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
         if (kind[graph.ends[e]] == moving) visit(graph.ends[e], graph.weight(e));
     }
+}
+
+// Rows in the order in which they are found from the first one, breadth first; then those of the
+// next piece.
+std::vector<std::int32_t> breadth_first(const System& system) {
+    constexpr std::size_t ahead = 8;  // rows ahead at which memory is asked for
+    std::vector<std::int32_t> order;
+    order.reserve(static_cast<std::size_t>(system.n_rows));
+    std::vector<std::uint8_t> found(static_cast<std::size_t>(system.n_rows), 0);
+    const auto find = [&](std::int32_t r) {
+        if (found[r]) return;
+        found[r] = 1;
+        order.push_back(r);
+    };
+    std::size_t next = 0;
+    for (std::int32_t root = 0; root < system.n_rows; ++root) {
+        for (find(root); next < order.size(); ++next) {
+            if (next % 65536 == 0) check_interrupt();
+            if (next + 2 * ahead < order.size()) {
+                __builtin_prefetch(system.start + order[next + 2 * ahead]);
+                __builtin_prefetch(system.ends + system.start[order[next + ahead]]);
+            }
+            const std::int64_t row = order[next];
+            for (std::int64_t e = system.start[row]; e < system.start[row + 1]; ++e) {
+                find(system.ends[e]);
+            }
+        }
+    }
+    return order;
 }
 
 }  // namespace
@@ -81,17 +112,16 @@ std::vector<double> Reduced::exits(const Operator& M) const {
 void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, int threads) {
     const std::int64_t n = M.graph.n_nodes;
     std::vector<std::int32_t> lengths(static_cast<std::size_t>(n));
-    row_of_.assign(lengths.size(), 0);
+    row_of_.assign(lengths.size(), -1);
     for_pieces(threads, n, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             if (M.kind[i] != moving) continue;
             for_moving(graph, M.kind, i, [&](std::int32_t, double) { ++lengths[i]; });
         }
     });
-    std::vector<std::int32_t> off = fold_.nodes, sorted;
+    std::vector<std::int32_t> sorted;
     for (std::int64_t i = 0; i < n; ++i) {
         if (M.kind[i] == moving) nodes_.push_back(static_cast<std::int32_t>(i));
-        if (M.kind[i] == peeled && fold_.empty()) off.push_back(static_cast<std::int32_t>(i));
     }
     const auto n_rows = static_cast<std::int64_t>(nodes_.size());
     for (std::int64_t r = 0; r < n_rows; r += window) {
@@ -120,13 +150,61 @@ void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, i
         }
     });
     system_.n_rows = n_rows;
+    lend();
+}
+
+// Lets the system see the arrays as they are.
+void Reduced::lend() {
     system_.start = start_.data();
     system_.ends = ends_.get();
     system_.weights = weights_.get();
     system_.graph_weights = nullptr;
     system_.mass = mass_.data();
-    if (whole.units) system_.units = units_.data();
-    nodes_.insert(nodes_.end(), off.begin(), off.end());
+    if (!units_.empty()) system_.units = units_.data();
+}
+
+std::vector<std::int32_t> Reduced::reorder(int threads) {
+    const std::int64_t n_rows = system_.n_rows;
+    std::vector<std::int32_t> order = breadth_first(system_), lengths(order.size()), sorted;
+    for (std::int64_t r = 0; r < n_rows; ++r) {
+        lengths[r] = static_cast<std::int32_t>(start_[r + 1] - start_[r]);
+    }
+    for (std::int64_t r = 0; r < n_rows; r += close_window) {
+        sort_by_length(order.data() + r, order.data() + std::min(r + close_window, n_rows),
+                       lengths.data(), sorted);
+    }
+    std::vector<std::int32_t> nodes = nodes_, row_now(order.size());
+    std::vector<std::int64_t> start = start_;
+    std::vector<float> mass = mass_, units = units_;
+    for (std::int64_t r = 0; r < n_rows; ++r) {
+        const std::int32_t before = order[r];
+        row_now[before] = static_cast<std::int32_t>(r);
+        nodes[r] = nodes_[before];
+        row_of_[nodes[r]] = static_cast<std::int32_t>(r);
+        start[r + 1] = start[r] + lengths[before];
+        mass[r] = mass_[before];
+        if (!units.empty()) units[r] = units_[before];
+    }
+    Buffer<std::int32_t> ends(start[n_rows]);
+    Buffer<float> weights;
+    if (weights_.get()) weights = Buffer<float>(start[n_rows]);
+    for_pieces(threads, n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t r = first; r < last; ++r) {
+            const std::int64_t from = start_[order[r]];
+            for (std::int64_t k = 0; k < lengths[order[r]]; ++k) {
+                ends[start[r] + k] = row_now[ends_[from + k]];
+                if (weights.get()) weights[start[r] + k] = weights_[from + k];
+            }
+        }
+    });
+    nodes_ = std::move(nodes);
+    start_ = std::move(start);
+    ends_ = std::move(ends);
+    weights_ = std::move(weights);
+    mass_ = std::move(mass);
+    units_ = std::move(units);
+    lend();
+    return order;
 }
 
 }  // namespace isotherm

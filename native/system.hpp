@@ -25,10 +25,14 @@ public:
 
     const System& system() const { return system_; }
 
-    // Nodes in the order of their rows; behind them those that were folded or peeled off.
+    // Nodes in the order of their rows, and the row of each node, −1 without one.
     const std::vector<std::int32_t>& nodes() const { return nodes_; }
-    std::int64_t row_of(std::int64_t i) const { return row_of_[i]; }
+    const std::vector<std::int32_t>& row_of() const { return row_of_; }
     const Fold& fold() const { return fold_; }
+
+    // Puts rows in the order in which they are found from each other, breadth first: neighbours come
+    // to be near each other, and so in the same cache. The row that each was before.
+    std::vector<std::int32_t> reorder(int threads);
 
     // Weights of the rows' edges to the boundary and of what they leak, in units of the largest
     // pivot.
@@ -36,6 +40,7 @@ public:
 
 private:
     void fill(const Operator& M, const System& whole, const Graph& graph, int threads);
+    void lend();
 
     System system_{};
     Fold fold_;

@@ -294,6 +294,52 @@ def test_a_graph_on_which_plain_steps_do_well_gets_none(rng, caplog):
     assert "factor" not in caplog.text
 
 
+def shuffled_kings_moves(rng, side):
+    """Squares of a board joined to all eight around them, in no order."""
+    name = rng.permutation(side * side).reshape(side, side)
+    pairs = (
+        (name[:, 1:], name[:, :-1]),
+        (name[1:], name[:-1]),
+        (name[1:, 1:], name[:-1, :-1]),
+        (name[1:, :-1], name[:-1, 1:]),
+    )
+    source, target = (np.concatenate([pair[k].ravel() for pair in pairs]) for k in (0, 1))
+    return Graph.from_edges(source, target, nodes=range(side * side))
+
+
+def test_rows_far_from_their_neighbours_are_put_next_to_them(rng, caplog):
+    graph = shuffled_kings_moves(rng, 370)
+    seeds, values = one_hot(random_seeds(rng, graph, graph.n_nodes // 50, 10))
+    found = {}
+    for threads in (1, 2):
+        with caplog.at_level("DEBUG", logger="isotherm"):
+            found[threads] = solve_dirichlet(
+                graph, seeds, values, engine=NativeEngine(threads=threads), tol=1e-4
+            )
+        assert caplog.text.count("rows put next to those of their neighbours") == threads
+    assert np.array_equal(found[1].temperatures, found[2].temperatures)
+    plain = ConjugateGradient(preconditioner="diagonal")
+    as_they_are = solve_dirichlet(
+        graph, seeds, values, engine="native", solver=plain, tol=1e-4
+    ).temperatures
+    assert np.abs(found[1].temperatures - as_they_are).max() <= 2e-4
+    assert found[1].certificate.bound <= 1e-4
+
+
+def test_rows_are_left_in_place_where_neighbours_are_near_or_rows_few(rng, caplog):
+    side = 370
+    square = np.arange(side * side).reshape(side, side)
+    near = Graph.from_edges(
+        np.concatenate([square[1:].ravel(), square[:, 1:].ravel(), square[1:, 1:].ravel()]),
+        np.concatenate([square[:-1].ravel(), square[:, :-1].ravel(), square[:-1, :-1].ravel()]),
+    )
+    for graph in (near, shuffled_kings_moves(rng, 100)):
+        seeds, values = one_hot(random_seeds(rng, graph, graph.n_nodes // 50, 10))
+        with caplog.at_level("DEBUG", logger="isotherm"):
+            solve_dirichlet(graph, seeds, values, engine="native", tol=1e-4)
+    assert "neighbours" not in caplog.text
+
+
 def test_a_factor_is_for_the_native_engine_only():
     with pytest.raises(ParameterError, match="needs engine='native'"):
         solve_dirichlet(

@@ -1,6 +1,8 @@
 """Sessions: one matrix, made ready once, solved for many boundaries and changed exactly."""
 
+import gc
 import threading
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +10,14 @@ import pytest
 
 from dense_engine import DenseEngine
 from every_engine import EVERY_ENGINE
-from isotherm import Direct, DirichletClassifier, DirichletProblem, Graph, SolveOptions
+from isotherm import (
+    Direct,
+    DirichletClassifier,
+    DirichletProblem,
+    Graph,
+    SolveOptions,
+    StackedDirichletClassifier,
+)
 from isotherm.dirichlet import Ties
 from isotherm.engines import ENGINES, choose_engine
 from isotherm.errors import LabelError, ParameterError, SessionError
@@ -21,6 +30,23 @@ every_engine = pytest.mark.parametrize("engine", EVERY_ENGINE[1:])  # but for "a
 def prepared(engine, graph, seeds, values, *, tol=1e-9, solver="auto", **how):
     problem = DirichletProblem(graph, np.asarray(seeds), np.asarray(values, dtype=float), **how)
     return choose_engine(engine, graph).prepare(problem, SolveOptions(tol, solver))
+
+
+@every_engine
+def test_what_a_fit_holds_is_given_back_without_the_garbage_collector(engine, rng):
+    graph = random_graph(rng, 60, degree=4)
+    labels = np.where(np.arange(60) < 6, np.arange(60) % 3, -1)
+    gc.collect()
+    gc.disable()
+    try:
+        for kind in (DirichletClassifier, StackedDirichletClassifier):
+            model = kind(engine=engine).fit(graph, labels)
+            model.predict_proba()
+            held = [weakref.ref(model.session()), weakref.ref(model.problem_)]
+            del model
+            assert [ref() for ref in held] == [None, None]
+    finally:
+        gc.enable()
 
 
 @every_engine

@@ -101,6 +101,9 @@ class Problem:
     def factor_entries(self) -> int: ...
 
     @property
+    def is_reordered(self) -> bool: ...
+
+    @property
     def is_one_chunk(self) -> bool: ...
 
 class Sources:

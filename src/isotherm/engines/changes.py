@@ -19,6 +19,7 @@ Where neither is, the problem is solved anew, from there.
 from __future__ import annotations
 
 import time
+import weakref
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -57,7 +58,8 @@ class Changes:
     """
 
     def __init__(self, session: HostSession, problem: DirichletProblem, solution: Solution) -> None:
-        self._session = session
+        # Weak: the session holds its changes, and memory must not wait for the garbage collector.
+        self._session: HostSession = weakref.proxy(session)
         self._problem = problem
         self._solution = solution
         self._is_seed = np.zeros(problem.graph.n_nodes, dtype=bool)

@@ -59,7 +59,7 @@ class FusedConjugateGradient(Running["Run"]):
         self.core = operator.prepared()
         self.h = np.zeros(operator.problem.graph.n_nodes)
         self.exits = core.ExitTimes(self.h)
-        self.told = False  # that there is a factor
+        self.told: set[str] = set()  # of a factor, of another order
         self.plain_to = math.inf  # the tightest tolerance that was met without one
 
     def start(
@@ -153,7 +153,7 @@ class Run:
             state = core.State.GOING
             while state == core.State.GOING:
                 state = steering.run(X, cold=cold, tol=tol, look_at=watch.look_at, seconds=SLICE)
-                self._tell_of_a_factor()
+                self._tell_of_changes()
                 yield Reached(self._steps() - before, self._likely())
             if state == core.State.HOPELESS:
                 return
@@ -178,11 +178,14 @@ class Run:
             yield Reached(others + steps, math.inf)
         yield Reached(self._steps() - before, self._likely())
 
-    def _tell_of_a_factor(self) -> None:
-        entries = self.method.core.factor_entries
-        if entries and not self.method.told:
-            logger.debug("preconditioned by a factor of %d entries", entries)
-            self.method.told = True
+    def _tell_of_changes(self) -> None:
+        matrix, told = self.method.core, self.method.told
+        if matrix.factor_entries and "factor" not in told:
+            logger.debug("preconditioned by a factor of %d entries", matrix.factor_entries)
+            told.add("factor")
+        if matrix.is_reordered and "order" not in told:
+            logger.debug("rows put next to those of their neighbours")
+            told.add("order")
 
     def _steps(self) -> int:
         return sum(steering.steps for _, steering in self.blocks)
