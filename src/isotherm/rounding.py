@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 UNDERFLOW = float(np.finfo(np.float64).smallest_subnormal)
-# Stands for it in bounds that a processor works out for every node: it has all its digits, without
-# which an operation takes a hundred cycles, and is as good as 0 beside all numbers that are covered.
+# Stands for it in bounds that are worked out for every node: it has all its digits, without which
+# processors are slow, and is as good as 0 beside all numbers that are covered.
 QUICK_UNDERFLOW = float(np.finfo(np.float64).smallest_normal)
 
 OTHERS = 8  # operations besides the additions of a sum

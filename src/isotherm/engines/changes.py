@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from isotherm.engines.additions import with_added
+from isotherm.engines.kept_columns import KeptColumns
 from isotherm.errors import LabelError
 from isotherm.solvers.method import Warm, settle
 
@@ -40,10 +41,6 @@ if TYPE_CHECKING:
     from isotherm.solvers.certificate import Certificate
     from isotherm.solvers.options import Progress, Stop
     from isotherm.solvers.solution import Solution
-
-COLUMN_TOL = 0.1  # of the tolerance, for a column
-MOST_COLUMNS = 48  # that are kept
-ROOM = 1 << 26  # numbers that they may have
 
 
 class Changes:
@@ -62,11 +59,7 @@ class Changes:
         self._session: HostSession = weakref.proxy(session)
         self._problem = problem
         self._solution = solution
-        self._is_seed = np.zeros(problem.graph.n_nodes, dtype=bool)
-        self._is_seed[problem.boundary] = True
-        room = (min(MOST_COLUMNS, ROOM // problem.graph.n_nodes), problem.graph.n_nodes)
-        self._columns = np.empty(room, dtype=solution.temperatures.dtype)  # not all in use
-        self._places: dict[int, int] = {}  # the row of each that is
+        self._columns = KeptColumns(self._session, problem, solution.temperatures.dtype)
         self._now = solution  # with all changes so far
         self._known: dict[int, NDArray[np.float64] | None] = {}  # held at, or (None) released
 
@@ -90,7 +83,7 @@ class Changes:
         if not self._follows(problem, known):
             return problem, self._begin_again(problem, stop, progress)
         linked = [i for i in known if not self._is_alone(i)]
-        steps = self._solve_columns(linked, progress)
+        steps = self._columns.find(linked, progress)
         tol = self._session.options.tol
 
         def is_enough(found: tuple[NDArray[np.floating], Certificate] | None) -> bool:
@@ -145,7 +138,7 @@ class Changes:
         for i, row in changes.items():
             if not 0 <= i < n:
                 raise LabelError(f"there is no node at position {i}: the last one is {n - 1}")
-            if row is None and not (self._is_seed[i] or i in tied):
+            if row is None and not (self._columns.is_seed[i] or i in tied):
                 known.pop(i, None)  # free as it was
                 continue
             known[i] = row
@@ -191,34 +184,10 @@ class Changes:
         changed = problem.is_unreached != base.is_unreached
         changed[[i for i in known if self._is_alone(i)]] = False
         same = not changed.any()
-        few = len(known) <= len(self._columns)
+        few = len(known) <= self._columns.most
         proven = np.isfinite(self._solution.certificate.bound)
         some_free = base.n_free > 0 and problem.n_free > 0
         return bool(same and few and proven and not tied and some_free)
-
-    def _solve_columns(self, linked: list[int], progress: Progress | None) -> int:
-        """Find the columns of nodes that have none yet, all together."""
-        nodes = [i for i in linked if i not in self._places]
-        if not nodes:
-            return 0
-        if len(self._places) + len(nodes) > len(self._columns):  # of nodes no longer changed
-            kept = [i for i in self._places if i in linked]
-            self._columns[: len(kept)] = self._columns[[self._places[i] for i in kept]]
-            self._places = {i: k for k, i in enumerate(kept)}
-        at = np.array(sorted(nodes), dtype=np.intp)
-        columns = np.arange(len(at))
-        seeds = self._is_seed[at]
-        base = self._problem
-        values = np.zeros((base.n_seeds, len(at)))
-        values[np.searchsorted(base.boundary, at[seeds]), columns[seeds]] = 1.0
-        heat = np.zeros((np.count_nonzero(~seeds), len(at)))
-        heat[np.arange(len(heat)), columns[~seeds]] = base.capacities[at[~seeds]]
-        asked = base.with_heat(at[~seeds], heat, values)
-        V, steps = self._session.columns(asked, COLUMN_TOL * self._session.options.tol, progress)
-        for i, column in zip(at.tolist(), V.T, strict=True):
-            self._columns[len(self._places)] = column
-            self._places[i] = len(self._places)
-        return steps
 
     def _added(
         self,
@@ -231,35 +200,12 @@ class Changes:
             return None
         if not self._now.certificate.bound <= self._session.options.tol:
             return None
-        held = [i for i in linked if not self._is_seed[i]]
+        held = [i for i in linked if not self._columns.is_seed[i]]
         moved = [i for i in linked if (known[i] != self._now.temperatures[i]).any()]
         if len(moved) >= max(problem.n_columns, 2):
             return None  # a fresh residual is as cheap
-        W = self._units(problem, held, moved)
+        W = self._columns.units(problem, held, moved)
         return None if W is None else with_added(self._session, problem, self._now, moved, W)
-
-    def _units(
-        self, problem: DirichletProblem, held: list[int], moved: list[int]
-    ) -> NDArray[np.floating] | None:
-        """A row for each node moved: temperatures with it at 1 and all other seeds at 0."""
-        place = self._places
-        V = self._columns[: len(place)]
-        system = V[[place[i] for i in held]][:, held].astype(np.float64)  # v_i at node j
-        asked = np.zeros((len(moved), len(held)))
-        shares = np.zeros((len(moved), len(place)))
-        for k, j in enumerate(moved):
-            if self._is_seed[j]:
-                asked[k], shares[k, place[j]] = -V[place[j]][held], 1.0
-            else:
-                asked[k, held.index(j)] = 1.0
-        try:
-            shares[:, [place[i] for i in held]] += np.linalg.solve(system.T, asked.T).T
-        except np.linalg.LinAlgError:
-            return None
-        W = shares.astype(V.dtype) @ V
-        W[:, problem.boundary] = 0.0
-        W[np.arange(len(moved)), moved] = 1.0
-        return W
 
     def _combined(
         self,
@@ -270,13 +216,13 @@ class Changes:
         """Temperatures and their proof, by the columns; None if they do not say."""
         base, solution = self._problem, self._solution
         T = solution.temperatures
-        changed = [i for i in linked if known[i] is not None and self._is_seed[i]]
+        changed = [i for i in linked if known[i] is not None and self._columns.is_seed[i]]
         with np.errstate(all="ignore"):
-            G = self._stack(changed)
+            G = self._columns.of(changed)
             if changed:
                 now = np.array([known[i] for i in changed])
                 T = T + G @ (now - base.values[np.searchsorted(base.boundary, changed)])
-            held = [i for i in linked if known[i] is not None and not self._is_seed[i]]
+            held = [i for i in linked if known[i] is not None and not self._columns.is_seed[i]]
             gone = [i for i in linked if known[i] is None]
             h = np.nan_to_num(solution.certificate.nodes)
             try:
@@ -297,7 +243,7 @@ class Changes:
         gone: list[int],
     ) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
         """Temperatures and exit times with some nodes held and some seeds gone."""
-        V, G = self._stack(held), self._stack(gone)
+        V, G = self._columns.of(held), self._columns.of(gone)
         inflow = Inflow(self._problem, gone)
         drawn = -inflow(G)  # S, the heat that seeds held at 1 give off
         if held or gone:
@@ -309,9 +255,6 @@ class Changes:
             degrees = self._problem.capacities[gone]
             h = h + G @ np.linalg.solve(drawn, degrees + inflow(h[:, np.newaxis])[:, 0])
         return T, h
-
-    def _stack(self, nodes: list[int]) -> NDArray[np.float64]:
-        return self._columns[[self._places[i] for i in nodes]].astype(np.float64).T
 
 
 class Inflow(NamedTuple):
