@@ -4,7 +4,7 @@ A block model of 100 000 nodes and a million edges, ten classes, 5 % seeds, on 1
 plain program solves one column after the other by conjugate gradients with the diagonal, to the
 loosest residual at which no temperature is off by more than 1e-6, which it could not know by
 itself: the answer is at hand. The engine finds exit times as well and proves its temperatures.
-Needs a Python with petsc4py and isotherm, named by ISOTHERM_PETSC_PYTHON, and its mpiexec.
+Each is run five times in turn; the fastest counts. Needs a Python with petsc4py and isotherm, named by ISOTHERM_PETSC_PYTHON, and its mpiexec.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchmarks.ranks_share_the_work import ALLOWED, write
 from isotherm import DirichletProblem, Graph, solve_dirichlet
 
 CLASSES, RANKS, TOL = 10, (1, 2), 1e-6
-MOST = 1.5
+MOST, ROUNDS = 1.5, 5
 PYTHON = "ISOTHERM_PETSC_PYTHON"
 
 
@@ -45,16 +45,21 @@ def run(*, quick: bool) -> Result:
         edges, labels = write(Path(folder), source, target, seeds, truth[seeds])
         problem = saved_problem(Path(folder) / "problem.npz", source, target, n, seeds, truth)
         for ranks in RANKS:
-            asked = json.dumps([edges, labels, str(Path(folder) / f"out-{ranks}")])
-            own = on_ranks(python, ranks, ["-m", __name__, asked])
-            plain = on_ranks(
-                python,
-                ranks,
-                [str(Path(__file__).with_name("petsc_columns.py")), problem, str(TOL)],
-            )
-            for who, found in {"engine": own, "plain program": plain}.items():
+            fastest: dict[str, dict[str, Any]] = {}
+            for turn in range(1 if quick else ROUNDS):
+                asked = json.dumps([edges, labels, str(Path(folder) / f"out-{ranks}-{turn}")])
+                columns = str(Path(__file__).with_name("petsc_columns.py"))
+                programs = {
+                    "engine": ["-m", __name__, asked],
+                    "plain program": [columns, problem, str(TOL)],
+                }
+                for who, program in programs.items():
+                    found = on_ranks(python, ranks, program)
+                    if found["seconds"] < fastest.get(who, found | {"seconds": np.inf})["seconds"]:
+                        fastest[who] = found
+            for who, found in fastest.items():
                 result.add(ranks=ranks, who=who, **found)
-            ratio = own["seconds"] / plain["seconds"]
+            ratio = fastest["engine"]["seconds"] / fastest["plain program"]["seconds"]
             if not quick:
                 result.check(f"{ranks} ranks: {ratio:.2f} times as long", ratio <= MOST)
     return result

@@ -89,8 +89,8 @@ def test_native_arithmetic_is_that_of_the_reference(width, weighted):
         share.halo.fill(P)
         found = []
         for arithmetic in (fast, slow):
-            V, D, R = (np.zeros((share.n_own, width), arithmetic.dtype) for _ in range(3))
-            own = np.zeros((share.n_all, arithmetic.stride_of_P(width)), arithmetic.dtype)
+            V, D, R = (arithmetic.vector(share.n_own, width) for _ in range(3))
+            own = arithmetic.vector(share.n_all, arithmetic.stride_of_P(width))
             own[:, :width] = P
             sums = [arithmetic.weigh(np.abs(P), 1, R)]
             sums.append((arithmetic.multiply(own, V),))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from isotherm.engines.mpi.arithmetic import WIDTHS, stride_within_lines
+from isotherm.engines.mpi.arithmetic import stride_within_lines, width_for
 from isotherm.errors import ParameterError
 from isotherm.memory import size_text
 
@@ -166,7 +166,7 @@ def cost(
     n, e = nodes / ranks, 2 * edges / ranks
     ghosts = 0.0 if ranks == 1 else (nodes - n) * -math.expm1(-e / nodes)
     lanes = min(classes + 1, LANES)
-    width = next(each for each in WIDTHS if each >= lanes)
+    width = width_for(lanes)
     stride = stride_within_lines(width)  # of P
     blocks = math.ceil((classes + 1) / LANES)
     graph = 4 * e + 8 * (n + ghosts) + (8 * e if weighted else 0) + BYTES_PER_NAME * NAME * n

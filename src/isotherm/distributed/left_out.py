@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from isotherm.engines.blocks import LANES
 from isotherm.solvers import Warm
 from isotherm.trust.freed import Freed, ResponseSums, free_each
 from isotherm.trust.leave_one_out import SeedsOut, SeedTotals, left_out_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
     from isotherm.trust.leave_one_out import LeftOut
 
-AT_ONCE = 16  # columns
+FEW = 7  # columns that are solved together in any case
 
 
 class Fitted(NamedTuple):
@@ -94,26 +95,39 @@ def leave_sample_out(fitted: Fitted, tol: float) -> LeftOut:
 def leave_some_out(fitted: Fitted, some: NDArray[np.intp], tol: float) -> LeftOut:
     """Free some of the own seeds of each rank, all at once."""
     problem, ranks = fitted.problem, fitted.ranks
+    own, K = problem.boundary[some], problem.n_columns
+    freed, sums, E = np.empty((len(own), K)), np.empty(K), np.zeros(problem.graph.n_own)
+    fitted.session.rest()
     with fitted.session.prepare(problem.without(some)) as other:
-        found = other.solve(tol=tol, start=Warm(fitted.solution.temperatures))
-        heated = other.problem.is_heated
-    T, E = found.temperatures, _errors(found)[: problem.graph.n_own]
-    own = problem.boundary[some]
-    seeds = _everywhere_seeds(fitted, some)
-    freed, errors = everywhere(ranks, T[own]), everywhere(ranks, E[own])
-    sums = ranks.sums(np.nansum(T, axis=0))
-    heated = np.broadcast_to(heated, freed.shape)
+        # Some columns at a time: there is a solution to be kept meanwhile.
+        for columns in _in_turns(K):
+            start = Warm(fitted.solution.temperatures[:, columns])
+            found = other.solve(other.problem.values[:, columns], tol=tol, start=start)
+            freed[:, columns] = found.temperatures[own]
+            sums[columns] = np.nansum(found.temperatures, axis=0)
+            n_counted = fitted.n_counted(found.temperatures)
+            np.maximum(E, _errors(found)[: len(E)], out=E)
+            del found
+        heated = np.broadcast_to(other.problem.is_heated, (ranks.total(len(own)), K))
     return left_out_of(
-        seeds,
+        _everywhere_seeds(fitted, some),
         fitted.totals(),
-        fitted.n_counted(T),
-        freed,
-        sums,
-        errors,
+        n_counted,
+        everywhere(ranks, freed),
+        ranks.sums(sums),
+        everywhere(ranks, E[own]),
         ranks.sums(E.sum()),
         heated,
         together=True,
     )
+
+
+def _in_turns(n_columns: int) -> list[slice]:
+    """Columns that are solved together: as many as the core's rows hold, or half of all."""
+    at_once = LANES - 1  # and the exit times
+    if FEW < n_columns <= at_once:
+        at_once = -(-n_columns // 2)
+    return [slice(k, min(k + at_once, n_columns)) for k in range(0, n_columns, at_once)]
 
 
 def leave_one_out(fitted: Fitted, some: NDArray[np.intp], tol: float) -> LeftOut:
@@ -127,8 +141,8 @@ def leave_one_out(fitted: Fitted, some: NDArray[np.intp], tol: float) -> LeftOut
     first = int(counts[: ranks.rank].sum())
     freed = Freed.unreached(len(some), problem.n_columns)
     all_T = _with_ghosts(problem, T)
-    for begin in range(0, int(counts.sum()), AT_ONCE):
-        columns = np.arange(begin, min(begin + AT_ONCE, int(counts.sum())))
+    for begin in range(0, int(counts.sum()), LANES):
+        columns = np.arange(begin, min(begin + LANES, int(counts.sum())))
         own = columns[(columns >= first) & (columns < first + len(some))] - first
         found = _free(fitted, some[own], own + first - begin, len(columns), (all_T, E), tol)
         freed.put(own, found)

@@ -1,8 +1,8 @@
 """The arithmetic of one rank: its part of each step of conjugate gradients on some columns.
 
-Vectors are rows of 4, 8, 12 or 16 numbers, one per column. P and X have a row for all nodes, those
-of ghosts filled in by the halo; V, D and R for own nodes only. Sums and maxima are a rank's part of
-those over all ranks.
+Vectors are rows of numbers, one per column; the core's rows have 4, 8, 12 or 16 of them. P and X
+have a row for all nodes, those of ghosts filled in by the halo; V, D and R for own nodes only. Sums
+and maxima are a rank's part of those over all ranks.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from isotherm.compiled import core, n_threads
+from isotherm.engines.mpi.vectors import zeros
 from isotherm.engines.native.proof import native_imbalance
 from isotherm.solvers.imbalance import imbalance
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from isotherm.engines.mpi.share import SharedProblem
     from isotherm.solvers.imbalance import Imbalance
@@ -35,14 +37,22 @@ class Arithmetic(Protocol):
 
     Attributes
     ----------
-    dtype : type
-        Of all vectors but X, which is float64.
+    digits : float
+        By how much a residual may shrink before it is found afresh: rounding adds up.
     gauge : array of shape (n_own,)
         The unit of residuals.
     """
 
-    dtype: type[np.floating]
+    digits: float
     gauge: NDArray[np.float64]
+
+    def width(self, lanes: int) -> int:
+        """Numbers of a row in which so many columns lie side by side."""
+        ...
+
+    def vector(self, n_rows: int, width: int) -> NDArray[Any]:
+        """So many rows of zeros, for any vector but X, which is of float64."""
+        ...
 
     def stride_of_P(self, width: int) -> int:  # noqa: N802
         """Numbers from one row of P to the next, where rows of other vectors have `width`."""
@@ -53,7 +63,7 @@ class Arithmetic(Protocol):
         ...
 
     def begin(self, P: NDArray[Any], V: NDArray[Any]) -> None:
-        """The same V where P is not 0 at nodes that are held, but what they are held at."""
+        """The same V where P is what nodes are held at, and 0 at free ones."""
         ...
 
     def descend(
@@ -83,7 +93,7 @@ class Arithmetic(Protocol):
 class ReferenceArithmetic:
     """See `Arithmetic`; in float64, by NumPy and SciPy."""
 
-    dtype: type[np.floating] = np.float64
+    digits = 1e-12
 
     def __init__(self, problem: SharedProblem, gauge: NDArray[np.float64]) -> None:
         share, n = problem.graph, problem.graph.n_own
@@ -94,6 +104,14 @@ class ReferenceArithmetic:
         self.diagonal = np.where(self.free, degrees + self.loss, 1.0)
         self.gauge = gauge
         self.rows = share.rows.matrix()[:n]
+        self._is_held = ~problem.is_free
+        self._room = np.empty((0, 0))  # for one vector
+
+    def width(self, lanes: int) -> int:
+        return lanes
+
+    def vector(self, n_rows: int, width: int) -> NDArray[np.float64]:
+        return zeros((n_rows, width))
 
     def stride_of_P(self, width: int) -> int:  # noqa: N802
         return width
@@ -106,7 +124,9 @@ class ReferenceArithmetic:
         return np.asarray(np.einsum("ik,ik->k", own, V))
 
     def begin(self, P: NDArray[Any], V: NDArray[Any]) -> None:
-        ReferenceArithmetic.multiply(self, P, V)  # others may leave out what is held
+        warm = self.halo.fill(np.ascontiguousarray(P))
+        V[:] = -(_only_columns(self.rows, self._is_held) @ warm)
+        V[~self.free] = 0.0
 
     def descend(
         self,
@@ -116,14 +136,15 @@ class ReferenceArithmetic:
         D: NDArray[Any],
         R: NDArray[Any],
     ) -> Sums:
-        D += alpha * P[: self.n_own]
-        R -= alpha * V
+        room = self._room_of(R)
+        D += np.multiply(alpha, P[: self.n_own], out=room)
+        R -= np.multiply(alpha, V, out=room)
         return self._sums(R)
 
     def turn(self, beta: NDArray[np.float64], R: NDArray[Any], P: NDArray[Any]) -> None:
         own = P[: self.n_own]
         own *= beta
-        own += R / self.diagonal[:, np.newaxis]
+        own += np.divide(R, self.diagonal[:, np.newaxis], out=self._room_of(R))
 
     def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any]) -> Sums:
         own = X[: self.n_own]
@@ -134,8 +155,17 @@ class ReferenceArithmetic:
         return self._sums(R)
 
     def _sums(self, R: NDArray[Any]) -> Sums:
-        dots = np.einsum("ik,ik->k", R, R / self.diagonal[:, np.newaxis])
-        return dots, (np.abs(R) / self.gauge[:, np.newaxis]).max(axis=0, initial=0.0)
+        room = self._room_of(R)
+        np.divide(R, self.diagonal[:, np.newaxis], out=room)
+        dots = np.einsum("ik,ik->k", R, room)
+        np.divide(R, self.gauge[:, np.newaxis], out=room)
+        return dots, np.abs(room, out=room).max(axis=0, initial=0.0)
+
+    def _room_of(self, R: NDArray[Any]) -> NDArray[np.float64]:
+        """Room for a vector like R: to have it anew each time would take as long as to fill it."""
+        if self._room.shape != R.shape:
+            self._room = np.empty_like(R)
+        return self._room
 
     def imbalance(self, problem: SharedProblem, X: NDArray[np.float64], h: Any) -> Imbalance:
         return imbalance(problem, X, h)  # type: ignore[arg-type]  # it has what is looked at
@@ -144,7 +174,7 @@ class ReferenceArithmetic:
 class NativeArithmetic:
     """See `Arithmetic`; in float32 but for `weigh`, by the core."""
 
-    dtype: type[np.floating] = np.float32
+    digits = 1e-5
 
     def __init__(
         self, problem: SharedProblem, gauge: NDArray[np.float64], threads: int | None
@@ -153,7 +183,8 @@ class NativeArithmetic:
         self.threads = n_threads(threads)
         self.gauge, self.halo = gauge, share.halo
         degrees = share.degrees[:n]
-        self.loss = np.ascontiguousarray(problem.leak * degrees)
+        # Zeros that are never written take no memory.
+        self.loss = problem.leak * degrees if problem.leak > 0 else np.zeros(n)
         free = problem.is_free[:n]
         diagonal = np.where(free, degrees + self.loss, 1.0)
         inverse_gauge = np.where(free, 1.0 / gauge, 0.0)
@@ -167,6 +198,12 @@ class NativeArithmetic:
             inverse_gauge.astype(np.float32),
             self.threads,
         )
+
+    def width(self, lanes: int) -> int:
+        return width_for(lanes)
+
+    def vector(self, n_rows: int, width: int) -> NDArray[np.float32]:
+        return zeros((n_rows, width), np.float32)
 
     def stride_of_P(self, width: int) -> int:  # noqa: N802
         return stride_within_lines(width)
@@ -197,6 +234,21 @@ class NativeArithmetic:
 
     def imbalance(self, problem: SharedProblem, X: NDArray[np.float64], h: Any) -> Imbalance:
         return native_imbalance(problem, X, h, threads=self.threads)  # type: ignore[arg-type]
+
+
+def _only_columns(matrix: sparse.csr_array, wanted: NDArray[np.bool_]) -> sparse.csr_array:
+    """The same with entries in some columns only."""
+    import scipy
+
+    kept = wanted[matrix.indices]
+    before = np.concatenate([[0], np.cumsum(kept)])
+    rows = (matrix.data[kept], matrix.indices[kept], before[matrix.indptr])
+    return scipy.sparse.csr_array(rows, shape=matrix.shape)
+
+
+def width_for(lanes: int) -> int:
+    """Numbers of a row of the core's that so many columns take."""
+    return next(width for width in WIDTHS if width >= lanes)
 
 
 def stride_within_lines(width: int) -> int:

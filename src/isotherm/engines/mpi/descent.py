@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.engines.mpi.arithmetic import WIDTHS
 from isotherm.engines.mpi.vectors import zeros
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
     from isotherm.engines.mpi.arithmetic import Arithmetic
     from isotherm.engines.mpi.share import SharedProblem
-
-DIGITS = 1e-5  # by which a residual may shrink, in float32, before it is found afresh
 
 
 class Descent:
@@ -51,8 +48,8 @@ class Descent:
         self._n_own, self.columns = problem.graph.n_own, problem.n_columns
         self.lanes = self.columns + (exits is not None)
         self._heated = self.columns if exits is not None else -1
-        width = next(width for width in WIDTHS if width >= self.lanes)
-        own, n_all = (self._n_own, width), problem.graph.n_all
+        width = arithmetic.width(self.lanes)
+        n_all = problem.graph.n_all
         self._X = zeros((n_all, width))
         if start is not None:
             given = self._X[: self._n_own, : self.columns]
@@ -63,8 +60,8 @@ class Descent:
         if exits is not None:
             self._X[: self._n_own, self.columns] = exits
         self._X[: self._n_own][problem.is_unreached[: self._n_own]] = 0.0
-        self._P = zeros((n_all, arithmetic.stride_of_P(width)), arithmetic.dtype)
-        self._V, self._D, self._R = (zeros(own, arithmetic.dtype) for _ in range(3))
+        self._P = arithmetic.vector(n_all, arithmetic.stride_of_P(width))
+        self._V, self._D, self._R = (arithmetic.vector(self._n_own, width) for _ in range(3))
         self.steps = 0
         self._moving = np.zeros(width, dtype=bool)
         self._rz: NDArray[np.float64]
@@ -111,7 +108,7 @@ class Descent:
             self._step(moving)
             if each_step is not None:
                 each_step(self)
-            if (self._levels[moving] <= DIGITS * self._weighed[moving]).any():
+            if (self._levels[moving] <= self._arithmetic.digits * self._weighed[moving]).any():
                 self.refresh()
 
     def _step(self, moving: NDArray[np.bool_]) -> None:

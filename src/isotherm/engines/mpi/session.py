@@ -76,9 +76,20 @@ class SharedSession:
         degrees = problem.graph.degrees[:n_own]
         rooted = root_measures(cast("DirichletProblem", _Rooted(problem)), options.tol)
         self.gauge = np.where(problem.is_free[:n_own], np.sqrt(degrees) if rooted else degrees, 1.0)
-        self.arithmetic = arithmetic_of(problem, self.gauge, options.threads)
+        self._arithmetic: Arithmetic | None = None
         self._exits: NDArray[np.float64] | None = None  # of all nodes, once they are found
         self._longest = math.inf
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """What steps are made by, on all ranks at once."""
+        if self._arithmetic is None:
+            self._arithmetic = self._arithmetic_of(self.problem, self.gauge, self.options.threads)
+        return self._arithmetic
+
+    def rest(self) -> None:
+        """Give back what only a further solve needs, and would make again."""
+        self._arithmetic = None
 
     def solve(
         self,
@@ -147,6 +158,7 @@ class SharedSession:
     def close(self) -> None:
         """Give back what is held."""
         self._exits = None
+        self.rest()
 
     def __enter__(self) -> Self:
         return self
@@ -255,7 +267,7 @@ class _Solve:
         infinite, nothing = np.inf, np.zeros(k)
         most = np.array([nothing, nothing, nothing, nothing - infinite, nothing - infinite])
         ends, n_nodes = np.array([infinite, infinite, 0.0, 0.0]), 0
-        if len(some.free):  # a rank may have none
+        if some.n_own_free:  # a rank may have none
             one = arithmetic.imbalance(some, X, h)
             most = np.array([one.level, one.rounding, one.relative, one.high, -one.low])[:, :k]
             ends = np.array([one.degrees[0], one.exits[0], -one.degrees[1], -one.exits[1]])

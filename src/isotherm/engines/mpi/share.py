@@ -75,7 +75,7 @@ class SharedProblem:
         Of all nodes; neither at ghosts.
     lowest_seed : int array
         Of all nodes: the least number of a seed in their component, −1 where there is none.
-    free : int array
+    n_own_free : int
         Own nodes that are solved for.
     is_touching : bool array of shape (s,)
         Which own seeds are next to a free node.
@@ -110,8 +110,8 @@ class SharedProblem:
         self.is_unreached = own & (self.lowest_seed < 0)
         self.is_free = own & ~self.is_unreached
         self.is_free[boundary] = False
-        self.free = np.flatnonzero(self.is_free)
-        self.n_free = ranks.total(len(self.free))  # of all ranks
+        self.n_own_free = int(np.count_nonzero(self.is_free))
+        self.n_free = ranks.total(self.n_own_free)  # of all ranks
         self.degree_range = self._degree_range()
         self.is_touching = self._touching()
         self._look_at_values()
@@ -133,6 +133,11 @@ class SharedProblem:
     def n_columns(self) -> int:
         """Number k of temperature columns."""
         return int(self.values.shape[1])
+
+    @property
+    def free(self) -> NDArray[np.intp]:
+        """Own nodes that are solved for."""
+        return np.flatnonzero(self.is_free)
 
     @property
     def seeds(self) -> NDArray[np.intp]:

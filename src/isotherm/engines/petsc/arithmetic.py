@@ -8,6 +8,7 @@ import numpy as np
 
 from isotherm.compiled import core, n_threads
 from isotherm.engines.mpi.arithmetic import ReferenceArithmetic
+from isotherm.engines.mpi.vectors import zeros
 from isotherm.engines.native.proof import native_imbalance
 from isotherm.errors import MissingLibrary
 
@@ -77,6 +78,9 @@ class PetscArithmetic(ReferenceArithmetic):
         self._sizes, self._comm = ((self.n_own, share.n_nodes), None), comm
         self._multigrid: Any = _multigrid(self._matrix, comm, PETSc) if multigrid else None
         self._Z: NDArray[np.float64] | None = None
+
+    def vector(self, n_rows: int, width: int) -> NDArray[np.float64]:
+        return zeros((width, n_rows)).T  # column by column, as PETSc has them
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
         own, product = self._panels(P.shape[1])
