@@ -4,7 +4,8 @@ A block model of 100 000 nodes and a million edges, ten classes, 5 % seeds, on 1
 plain program solves one column after the other by conjugate gradients with the diagonal, to the
 loosest residual at which no temperature is off by more than 1e-6, which it could not know by
 itself: the answer is at hand. The engine finds exit times as well and proves its temperatures.
-Each is run five times in turn; the fastest counts. Needs a Python with petsc4py and isotherm, named by ISOTHERM_PETSC_PYTHON, and its mpiexec.
+Each is run five times in turn; the fastest counts. Needs a Python with petsc4py and isotherm, named
+by ISOTHERM_PETSC_PYTHON, and its mpiexec.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A block model of a million nodes, ten classes, 5 % seeds, in eight part files. Each number of ranks
 reads, solves, judges and writes it by mpiexec, a thread on each; the native engine solves the same
-problem in one process, with one thread. These two are compared by the time of the processor. Memory
-is that of a rank at its peak, next to its share of the graph (4 bytes an entry, 8 a node) and six
-arrays of its nodes × classes in float64.
+problem in one process, with one thread. These two are compared by the time of the processor. All are
+run three times in turn; the fastest counts. Memory is that of a rank at its peak, next to its share
+of the graph (4 bytes an entry, 8 a node) and six arrays of its nodes × classes in float64.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from isotherm.solvers import SolveOptions
 
 CLASSES = 10
 RANKS = (1, 2, 4)
+ROUNDS = 3
 ALLOWED = {  # more ranks than processors, also as root
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -48,16 +49,21 @@ def run(*, quick: bool) -> Result:
     truth = np.minimum(np.arange(n) // (n // CLASSES), CLASSES - 1)
     seeds = np.flatnonzero(np.random.default_rng(0).random(n) < 0.05)
     graph = Graph.from_edges(source, target, nodes=range(n))
-    native = native_seconds(graph, seeds, truth[seeds])
+    rounds = 1 if quick else ROUNDS
+    native = min(native_seconds(graph, seeds, truth[seeds]) for _ in range(rounds))
     result.add(ranks="native engine", nodes=n, edges=len(source), processor=native)
     with tempfile.TemporaryDirectory() as folder:
         edges, labels = write(Path(folder), source, target, seeds, truth[seeds])
         del source, target
         solving, processor = {}, {}
+        runs = {ranks: list[dict[str, Any]]() for ranks in RANKS}
+        for _ in range(rounds):
+            for ranks in RANKS:
+                runs[ranks].append(on_ranks(ranks, edges, labels, Path(folder) / "out"))
         for ranks in RANKS:
-            found = on_ranks(ranks, edges, labels, Path(folder) / "out")
+            found = min(runs[ranks], key=lambda run: run["seconds"]["solving"])
             solving[ranks] = found["seconds"]["solving"]
-            processor[ranks] = found["processor"]
+            processor[ranks] = min(run["processor"] for run in runs[ranks])
             entries, own = max(found["entries"]), n / ranks
             share = 1.5 * (4 * entries + 8 * own) + 6 * 8 * own * CLASSES
             model = cost(n, graph.n_edges, CLASSES, ranks, steps=found["steps"])
@@ -70,7 +76,7 @@ def run(*, quick: bool) -> Result:
                 allowed=share + PROCESS,
                 sent_a_step=found["sent_a_step"],
                 sent_by_model=model.sent,
-                processor=found["processor"],
+                processor=processor[ranks],
                 processor_a_step=found["processor_a_step"],
                 processor_by_model=model.computing,
                 imbalance=max(found["entries"]) * ranks / sum(found["entries"]),

@@ -132,15 +132,16 @@ class Descent:
         The temperatures take the place of a direction, which a step of length 1 goes along.
         """
         free, arithmetic = self._problem.is_free[: self._n_own], self._arithmetic
-        self._P[: self._n_own, : len(self._moving)] = self._X[: self._n_own]
+        held = self._problem.boundary
+        self._P[held, : self.columns] = self._problem.values
         arithmetic.begin(self._P, self._V)
         if self._heated >= 0:
-            self._R[free, self._heated] = arithmetic.gauge[free]
+            self._R[:, self._heated] = np.where(free, arithmetic.gauge, 0.0)
         whole = np.ones(len(self._moving))
         self._rz, self._levels = self._over_ranks(
             arithmetic.descend(whole, self._P, self._V, self._D, self._R)
         )
-        self._P[:] = self._D[:] = 0.0
+        self._P[held] = self._D[held] = 0.0  # elsewhere they are; ghosts are filled in anew
         self._weighed = self._levels
 
     def refresh(self) -> None:
