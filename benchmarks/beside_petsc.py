@@ -4,8 +4,8 @@ A block model of 100 000 nodes and a million edges, ten classes, 5 % seeds, on 1
 plain program solves one column after the other by conjugate gradients with the diagonal, to the
 loosest residual at which no temperature is off by more than 1e-6, which it could not know by
 itself: the answer is at hand. The engine finds exit times as well and proves its temperatures.
-Each is run five times in turn; the fastest counts. Needs a Python with petsc4py and isotherm, named
-by ISOTHERM_PETSC_PYTHON, and its mpiexec.
+Each is run five times in turn, and solves several times in each run; the fastest counts. Needs a
+Python with petsc4py and isotherm, named by ISOTHERM_PETSC_PYTHON, and its mpiexec.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from benchmarks.ranks_share_the_work import ALLOWED, write
 from isotherm import DirichletProblem, Graph, solve_dirichlet
 
 CLASSES, RANKS, TOL = 10, (1, 2), 1e-6
-MOST, ROUNDS = 1.5, 5
+MOST, ROUNDS, WARM = 1.5, 5, 3
 PYTHON = "ISOTHERM_PETSC_PYTHON"
 
 
@@ -110,12 +110,17 @@ def measured(edges: str, labels: str, out: str) -> None:
         return took[-1]
 
     SharedSession.solve = seen  # type: ignore[method-assign]
-    classify(edges, labels, out, ranks=ranks, model=DistributedModel(engine="petsc", tol=TOL))
-    if ranks.rank == 0:
+    model, fastest = DistributedModel(engine="petsc", tol=TOL), None
+    for turn in range(WARM):
+        took.clear()
+        classify(edges, labels, f"{out}-{turn}", ranks=ranks, model=model)
+        if fastest is None or took[0].seconds < fastest.seconds:
+            fastest = took[0]
+    if ranks.rank == 0 and fastest is not None:
         found = {
-            "seconds": took[0].seconds,
-            "steps": took[0].n_iter,
-            "error": took[0].certificate.bound,
+            "seconds": fastest.seconds,
+            "steps": fastest.n_iter,
+            "error": fastest.certificate.bound,
         }
         print(json.dumps(found))
 

@@ -2,14 +2,16 @@
 
 A block model of a million nodes, ten classes, 5 % seeds, in eight part files. Each number of ranks
 reads, solves, judges and writes it by mpiexec, a thread on each; the native engine solves the same
-problem in one process, with one thread. These two are compared by the time of the processor. All are
-run three times in turn; the fastest counts. Memory is that of a rank at its peak, next to its share
-of the graph (4 bytes an entry, 8 a node) and six arrays of its nodes × classes in float64.
+problem with one thread, in a process that is as new. These two are compared by the time of the
+processor. All are run three times in turn; the fastest counts. Memory is that of a rank at its
+peak, next to its share of the graph (4 bytes an entry, 8 a node) and six arrays of its nodes ×
+classes in float64.
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -50,7 +52,7 @@ def run(*, quick: bool) -> Result:
     seeds = np.flatnonzero(np.random.default_rng(0).random(n) < 0.05)
     graph = Graph.from_edges(source, target, nodes=range(n))
     rounds = 1 if quick else ROUNDS
-    native = min(native_seconds(graph, seeds, truth[seeds]) for _ in range(rounds))
+    native = min(in_a_new_process(graph, seeds, truth[seeds]) for _ in range(rounds))
     result.add(ranks="native engine", nodes=n, edges=len(source), processor=native)
     with tempfile.TemporaryDirectory() as folder:
         edges, labels = write(Path(folder), source, target, seeds, truth[seeds])
@@ -93,6 +95,12 @@ def run(*, quick: bool) -> Result:
         gain = solving[1] / solving[2]
         result.check(f"2 ranks are {gain:.2f} times as fast as 1", gain >= 1.5)
     return result
+
+
+def in_a_new_process(*arguments: Any) -> float:
+    """The same by a copy of this process, whose memory is as new as that of a rank."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return float(pool.apply(native_seconds, arguments))
 
 
 def native_seconds(graph: Graph, seeds: Any, codes: Any) -> float:

@@ -125,7 +125,7 @@ class ReferenceArithmetic:
 
     def begin(self, P: NDArray[Any], V: NDArray[Any]) -> None:
         warm = self.halo.fill(np.ascontiguousarray(P))
-        V[:] = -(_only_columns(self.rows, self._is_held) @ warm)
+        V[:] = -(with_entries(self.rows, self._is_held[self.rows.indices]) @ warm)
         V[~self.free] = 0.0
 
     def descend(
@@ -236,11 +236,10 @@ class NativeArithmetic:
         return native_imbalance(problem, X, h, threads=self.threads)  # type: ignore[arg-type]
 
 
-def _only_columns(matrix: sparse.csr_array, wanted: NDArray[np.bool_]) -> sparse.csr_array:
-    """The same with entries in some columns only."""
+def with_entries(matrix: sparse.csr_array, kept: NDArray[np.bool_]) -> sparse.csr_array:
+    """The same matrix with some of its entries only."""
     import scipy
 
-    kept = wanted[matrix.indices]
     before = np.concatenate([[0], np.cumsum(kept)])
     rows = (matrix.data[kept], matrix.indices[kept], before[matrix.indptr])
     return scipy.sparse.csr_array(rows, shape=matrix.shape)

@@ -77,18 +77,18 @@ class SharedSession:
         rooted = root_measures(cast("DirichletProblem", _Rooted(problem)), options.tol)
         self.gauge = np.where(problem.is_free[:n_own], np.sqrt(degrees) if rooted else degrees, 1.0)
         self._arithmetic: Arithmetic | None = None
+        self._made_ready()
         self._exits: NDArray[np.float64] | None = None  # of all nodes, once they are found
         self._longest = math.inf
 
-    @property
-    def arithmetic(self) -> Arithmetic:
-        """What steps are made by, on all ranks at once."""
+    def _made_ready(self) -> Arithmetic:
+        """What steps are made by."""
         if self._arithmetic is None:
             self._arithmetic = self._arithmetic_of(self.problem, self.gauge, self.options.threads)
         return self._arithmetic
 
     def rest(self) -> None:
-        """Give back what only a further solve needs, and would make again."""
+        """Give back what only a further solve needs, which would make it again."""
         self._arithmetic = None
 
     def solve(
@@ -197,7 +197,7 @@ class _Solve:
         some = problem.with_values(problem.values[:, columns])
         h = self.h if with_exits else None
         start = None if self.start is None else self.start[:, columns]
-        descent = Descent(some, session.arithmetic, start, h)
+        descent = Descent(some, session._made_ready(), start, h)
         before = self.steps
 
         def each_step(descent: Descent) -> None:
@@ -263,7 +263,7 @@ class _Solve:
         own, k, h = self.problem.graph.n_own, some.n_columns, self._h()
         held = bool((X[some.boundary, :k] == some.values).all())
         stray = bool(h[:own][~some.is_free[:own]].any()) or not held
-        ranks, arithmetic = self.problem.graph.ranks, self.session.arithmetic
+        ranks, arithmetic = self.problem.graph.ranks, self.session._made_ready()
         infinite, nothing = np.inf, np.zeros(k)
         most = np.array([nothing, nothing, nothing, nothing - infinite, nothing - infinite])
         ends, n_nodes = np.array([infinite, infinite, 0.0, 0.0]), 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.compiled import core, n_threads
-from isotherm.engines.mpi.arithmetic import ReferenceArithmetic
+from isotherm.engines.mpi.arithmetic import ReferenceArithmetic, with_entries
 from isotherm.engines.mpi.vectors import zeros
 from isotherm.engines.native.proof import native_imbalance
 from isotherm.errors import MissingLibrary
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from isotherm.engines.mpi.share import SharedProblem
     from isotherm.solvers.imbalance import Imbalance
 
+FOUR = 4  # columns that PETSc multiplies at once; those left over take as long one by one
 BOUNDED = {  # of the multigrid: aggregates that are not smoothed grow no denser from level to level
     "pc_type": "gamg",
     "pc_gamg_type": "agg",
@@ -74,32 +75,31 @@ class PetscArithmetic(ReferenceArithmetic):
         PETSc, share = petsc(), problem.graph
         comm = PETSc.COMM_SELF if share.ranks.comm is None else share.ranks.comm
         self._matrix = _matrix(problem, self.diagonal, comm, PETSc)
-        self._dense: dict[int, tuple[Any, Any]] = {}
-        self._sizes, self._comm = ((self.n_own, share.n_nodes), None), comm
+        # Vectors as PETSc has them, and room for their product, by their width.
+        self._panels: dict[int, tuple[Any, Any]] = {}
+        self._n_nodes, self._comm = share.n_nodes, comm
         self._multigrid: Any = _multigrid(self._matrix, comm, PETSc) if multigrid else None
         self._Z: NDArray[np.float64] | None = None
+
+    def width(self, lanes: int) -> int:
+        return FOUR * -(-lanes // FOUR)
 
     def vector(self, n_rows: int, width: int) -> NDArray[np.float64]:
         return zeros((width, n_rows)).T  # column by column, as PETSc has them
 
     def multiply(self, P: NDArray[Any], V: NDArray[Any]) -> NDArray[np.float64]:
-        own, product = self._panels(P.shape[1])
+        width = P.shape[1]
+        own, product = self._panels.get(width, (None, None))
+        if own is None:
+            sizes = ((self.n_own, self._n_nodes), (None, width))
+            own = petsc().Mat().createDense(size=sizes, comm=self._comm)
+            own.setUp()
         own.getDenseArray()[:] = P[: self.n_own]
         own.assemble()
-        self._matrix.matMult(own, product)
+        product = self._matrix.matMult(own, product)
+        self._panels[width] = own, product
         V[:] = product.getDenseArray()
         return np.asarray(np.einsum("ik,ik->k", P[: self.n_own], V))
-
-    def _panels(self, width: int) -> tuple[Any, Any]:
-        """The vectors as PETSc has them, and room for their product."""
-        if width not in self._dense:
-            PETSc = petsc()
-            sizes = (self._sizes[0], (None, width))
-            own = PETSc.Mat().createDense(size=sizes, comm=self._comm)
-            own.setUp()
-            own.assemble()
-            self._dense[width] = own, self._matrix.matMult(own)
-        return self._dense[width]
 
     def turn(self, beta: NDArray[np.float64], R: NDArray[Any], P: NDArray[Any]) -> None:
         if self._Z is None:
@@ -141,8 +141,10 @@ def _matrix(problem: SharedProblem, diagonal: NDArray[np.float64], comm: Any, PE
     import scipy
 
     share, n = problem.graph, problem.graph.n_own
-    all_free = share.halo.fill(problem.is_free.astype(np.float64))
-    inner = share.rows.matrix()[:n].multiply(all_free).multiply(all_free[:n, np.newaxis])
+    is_free = share.halo.fill(problem.is_free.view(np.uint8).copy()).view(np.bool_)
+    rows = share.rows.matrix()[:n]
+    both = is_free[rows.indices] & np.repeat(is_free[:n], np.diff(rows.indptr))
+    inner = with_entries(rows, both)
     where = (np.arange(n), np.arange(n))
     own = scipy.sparse.csr_array((diagonal, where), shape=(n, share.n_all))
     whole = (own - inner).tocsr()
