@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import isotherm
+from conftest import CliRun
 from isotherm.compiled import core
 from isotherm.errors import FileError, GraphError, NotEnoughMemory, ParameterError
 from isotherm.files import SAVED_GRAPH
@@ -347,6 +348,30 @@ def test_a_packed_saved_graph_is_refused(tmp_path):
 
 
 @needs_core
+@pytest.mark.parametrize("kind", ["positions", "numbers", "texts"])
+def test_labels_of_a_table_are_found_whatever_the_ids_of_the_graph_are(tmp_path, rng, kind):
+    graph = some_graph(rng, kind)
+    graph.save(tmp_path / "graph.iso")
+    names = graph.names.tolist()
+    known = {names[0]: ("cold", 0.5), names[-1]: ("warm", 1.0)}
+    rows = [f"{node},{label},{sure}" for node, (label, sure) in known.items()]
+    (tmp_path / "labels.csv").write_text("\n".join(["node,label,sure", *rows]), encoding="utf-8")
+    opened = isotherm.read_graph(tmp_path / "graph.iso")
+    read = isotherm.read_labels(tmp_path / "labels.csv", opened)
+    assert read == {node: label for node, (label, _) in known.items()}
+    expected = isotherm.DirichletClassifier().fit(graph, read).labels_.tolist()
+    assert isotherm.DirichletClassifier().fit(opened, read).labels_.tolist() == expected
+    files = ["graph.iso", "labels.csv", "-o", "out.csv"]
+    ended = CliRun(tmp_path)("classify", *files, "--model", "paper", "--confidence", "sure")
+    assert ended.returncode == 0, ended.stderr
+    written = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
+    assert len(written) == 1 + graph.n_nodes
+    free = next(node for node in map(str, names) if node not in map(str, known) and node)
+    why = CliRun(tmp_path)("explain", *files[:2], "--model", "paper", "--", free)
+    assert why.returncode == 0, why.stderr
+    assert free in why.stdout
+
+
 def test_labels_from_a_file_are_those_from_memory(tmp_path):
     rng = np.random.default_rng(0)
     graph = some_graph(rng, n=600, m=2400)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from isotherm.read.labels import LabelList
     from isotherm.read.report import ReadReport
 
-    Known = Callable[[LabelList, Graph, ReadReport], dict[str, Any]]
+    Known = Callable[[LabelList, Graph, ReadReport], dict[Any, Any]]
 
 Model = TypeVar("Model", "DirichletRegressor", "MultiLabelDirichletClassifier")
 

@@ -18,7 +18,7 @@ from isotherm.cli.reading_options import ReadingOptions
 from isotherm.errors import FileError, LabelError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.cli.progress import Stages
@@ -78,7 +78,8 @@ def explain(
         check_explanation_file(out, len(names))
     run = fitted(job, messages)
     with messages.stages() as stages:
-        found = _explained(run.classifier, names, most, stages, without_own=without_own)
+        own = run.graph.nodes.ids_of(names)
+        found = _explained(run.classifier, own, most, stages, without_own=without_own)
     console = Console()
     lines = found.lines(console.width)
     if out is not None:
@@ -90,7 +91,7 @@ def explain(
 
 def _explained(
     classifier: HeatClassifier,
-    names: Sequence[str],
+    names: Sequence[Hashable],
     most: int,
     stages: Stages,
     *,

@@ -74,6 +74,16 @@ class NodeIndex:
         """Positions of the nodes whose ids, written out, are these texts of Arrow; −1: no such."""
         return find_texts(wanted, self.as_texts())
 
+    def ids_of(self, texts: Sequence[str]) -> list[Any]:
+        """The ids that, written out, are these texts; texts that are no node's as they are."""
+        if self.texts is not None:
+            return list(texts)
+        import pyarrow as pa
+
+        places = self.find_texts(pa.array(texts, pa.large_string())).tolist()
+        own = self.ids[places].tolist()
+        return [own[k] if place >= 0 else texts[k] for k, place in enumerate(places)]
+
     @cached_property
     def ids(self) -> NDArray[np.generic]:
         """The ids as an array of shape (n,)."""

@@ -22,7 +22,7 @@ What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_file
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from isotherm.errors import IsothermWarning
 from isotherm.read.options import NumberOptions, TextOptions
@@ -160,7 +160,7 @@ def read_labels(
     strict: bool = False,
     unpack_limit: int = MOST_BYTES,
     unpack_ratio: float = MOST_TIMES,
-) -> dict[str, str]:
+) -> dict[Any, str]:
     r"""Labels of nodes from a file: a table of nodes, or JSON.
 
     Parameters
@@ -190,7 +190,8 @@ def read_labels(
     Returns
     -------
     dict
-        ``{node: label}``, as text. Nodes whose label is empty are left out.
+        ``{node: label}``: labels as text, nodes by their ids in the graph. Nodes whose label is
+        empty are left out.
 
     Raises
     ------

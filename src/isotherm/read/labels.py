@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from isotherm.read.options import TextOptions
     from isotherm.read.report import ReadReport
     from isotherm.read.table import LabelRows
+
+Found = TypeVar("Found")
 
 MOST_COMPARED = 5_000_000  # ids of a graph, with those that are not in it
 SHOWN = 5
@@ -70,7 +72,7 @@ class LabelList:
 
     def of_nodes(
         self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
-    ) -> dict[str, str]:
+    ) -> dict[Any, str]:
         """The label of each node; what is odd about them is noted or raised.
 
         Raises
@@ -79,11 +81,11 @@ class LabelList:
             See `isotherm.read_labels`.
         """
         there = self._located(graph, report, options, strict=strict)
-        return label_by_node(_checked(there, report, options), report)
+        return self._one_of_each(there, graph, report, options)
 
     def numbers_of_nodes(
         self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
-    ) -> dict[str, float]:
+    ) -> dict[Any, float]:
         """The value of each node.
 
         Raises
@@ -92,7 +94,7 @@ class LabelList:
             As `of_nodes`, and where a value is not a number.
         """
         there = self._located(graph, report, options, strict=strict, classes=False)
-        texts = label_by_node(_checked(there, report, options), report)
+        texts = self._one_of_each(there, graph, report, options)
         return {node: _number(text, node, report) for node, text in texts.items()}
 
     def sets_of_nodes(
@@ -103,7 +105,7 @@ class LabelList:
         *,
         strict: bool,
         separator: str | None = None,
-    ) -> dict[str, set[str]]:
+    ) -> dict[Any, set[str]]:
         """All labels of each node: of each of its rows, and of each part of a cell.
 
         Raises
@@ -116,7 +118,14 @@ class LabelList:
         for node, text in zip(there.nodes.to_pylist(), there.labels.to_pylist(), strict=True):
             parts = [text] if separator is None else map(str.strip, text.split(separator))
             found.setdefault(node, set()).update(part for part in parts if part)
-        return found
+        return by_own_id(found, graph)
+
+    def _one_of_each(
+        self, rows: KnownLabels, graph: Graph, report: ReadReport, options: TextOptions
+    ) -> dict[Any, str]:
+        found = label_by_node(_checked(rows, report, options), report)
+        report.weights = by_own_id(report.weights, graph)
+        return by_own_id(found, graph)
 
     def _located(
         self,
@@ -164,12 +173,17 @@ class LabelList:
         return KnownLabels(nodes, pa.concat_arrays(self._labels), rows, weights)
 
 
+def by_own_id(found: dict[str, Found], graph: Graph) -> dict[Any, Found]:
+    """What was found of nodes of the graph, by their ids there: these may be numbers."""
+    return dict(zip(graph.nodes.ids_of(list(found)), found.values(), strict=True))
+
+
 def _checked(rows: KnownLabels, report: ReadReport, options: TextOptions) -> KnownLabels:
     """Without nodes of two labels, where rows at fault may be skipped."""
     return without_conflicts(rows, report) if options.on_error == "skip" else rows
 
 
-def _number(text: str, node: str, report: ReadReport) -> float:
+def _number(text: str, node: object, report: ReadReport) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -165,7 +165,7 @@ def load_labels(
     *,
     strict: bool = False,
     hashed: bool = False,
-) -> tuple[dict[str, str], ReadReport]:
+) -> tuple[dict[Any, str], ReadReport]:
     """The labels of a file, and what became of the file; see `isotherm.read_labels`.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from isotherm.errors import IsothermError
@@ -55,7 +55,7 @@ class ReadReport:
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     n_empty: int = 0
-    weights: dict[str, float] = field(default_factory=dict)
+    weights: dict[Any, float] = field(default_factory=dict)
     checksum: str = "not known"
     reasons: dict[str, int] = field(default_factory=dict)
     currencies: set[str] = field(default_factory=set)
