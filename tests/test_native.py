@@ -24,6 +24,7 @@ from isotherm import (
 from isotherm.classifier import verdict
 from isotherm.decision import DECISIONS
 from isotherm.engines.blocks import blocks_of
+from isotherm.engines.native.engine import NativeOperator
 from isotherm.equilibrium import solve
 from isotherm.errors import GraphError, ParameterError
 from isotherm.graph import rows
@@ -307,7 +308,10 @@ def shuffled_kings_moves(rng, side):
     return Graph.from_edges(source, target, nodes=range(side * side))
 
 
-def test_rows_far_from_their_neighbours_are_put_next_to_them(rng, caplog):
+@pytest.mark.parametrize("reduced", [True, False])
+def test_rows_far_from_their_neighbours_are_put_next_to_them(reduced, rng, caplog, monkeypatch):
+    if not reduced:  # as graphs of many millions of entries are not to begin with
+        monkeypatch.setattr(NativeOperator, "eliminates", property(lambda _: False))
     graph = shuffled_kings_moves(rng, 370)
     seeds, values = one_hot(random_seeds(rng, graph, graph.n_nodes // 50, 10))
     found = {}
