@@ -46,18 +46,14 @@ def run(*, quick: bool) -> Result:
         edges, labels = write(Path(folder), source, target, seeds, truth[seeds])
         problem = saved_problem(Path(folder) / "problem.npz", source, target, n, seeds, truth)
         for ranks in RANKS:
-            fastest: dict[str, dict[str, Any]] = {}
+            runs: dict[str, list[dict[str, Any]]] = {"engine": [], "plain program": []}
             for turn in range(1 if quick else ROUNDS):
                 asked = json.dumps([edges, labels, str(Path(folder) / f"out-{ranks}-{turn}")])
                 columns = str(Path(__file__).with_name("petsc_columns.py"))
-                programs = {
-                    "engine": ["-m", __name__, asked],
-                    "plain program": [columns, problem, str(TOL)],
-                }
-                for who, program in programs.items():
-                    found = on_ranks(python, ranks, program)
-                    if found["seconds"] < fastest.get(who, found | {"seconds": np.inf})["seconds"]:
-                        fastest[who] = found
+                programs = ["-m", __name__, asked], [columns, problem, str(TOL)]
+                for done, program in zip(runs.values(), programs, strict=True):
+                    done.append(on_ranks(python, ranks, program))
+            fastest = {who: min(done, key=lambda run: run["seconds"]) for who, done in runs.items()}
             for who, found in fastest.items():
                 result.add(ranks=ranks, who=who, **found)
             ratio = fastest["engine"]["seconds"] / fastest["plain program"]["seconds"]

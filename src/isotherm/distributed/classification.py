@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.classifier.estimator import STATUS, slices
+from isotherm.classifier.estimator import STATUS
 from isotherm.distributed.answers import OwnAnswers
 from isotherm.distributed.checkpoint import Checkpoints
 from isotherm.distributed.model import DistributedModel, engine_of, threads_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from isotherm.distributed.entries import SharedGraph
     from isotherm.engines.mpi.session import SharedSession
-    from isotherm.graph.rows import Rows
     from isotherm.solvers import Solution
     from isotherm.solvers.options import Progress
 
@@ -210,7 +209,7 @@ def _outcome(
     least: float,
 ) -> Outcome:
     ranks, rows = graph.share.ranks, graph.share.rows
-    loops = ranks.total(_count_loops(rows, graph.share.n_own))
+    loops = ranks.total(rows.n_loops())
     tally = np.zeros(len(STATUS), dtype=np.int64)
     if graph.share.n_own:
         tally += answers.tally(least).counts
@@ -232,16 +231,6 @@ def _outcome(
         bytes_sent=ranks.gathered(np.int64(ranks.bytes_sent)).tolist(),
         entries=ranks.gathered(np.int64(len(rows.ends))).tolist(),
     )
-
-
-def _count_loops(rows: Rows, n_own: int) -> int:
-    """How many of the own nodes have an edge to themselves."""
-    found = 0
-    for some in slices(n_own):
-        start = rows.start[some.start : some.stop + 1]
-        nodes = np.repeat(np.arange(some.start, some.stop), np.diff(start))
-        found += int(np.count_nonzero(nodes == rows.ends[start[0] : start[-1]]))
-    return found
 
 
 class _Clock:

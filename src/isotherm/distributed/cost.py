@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from isotherm.engines.blocks import LANES
 from isotherm.engines.mpi.arithmetic import stride_within_lines, width_for
 from isotherm.errors import ParameterError
 from isotherm.memory import size_text
 
-LANES = 16  # columns that are solved at once
 STEPS = 20  # of block models and R-MAT graphs at 1e-6; citation graphs take 60 to 130
 
 # Rounded from runs on two busy processors, or counted from the arrays that are held. Memory
-# was up to 1.3 times, and time up to 1.6 times what they give: see docs/many-machines.md, and
+# was within a tenth, and time up to 1.7 times what they give: see docs/many-machines.md, and
 # results/benchmarks/ranks_share_the_work.json.
 PROCESS = 135e6  # bytes of a rank before it has read anything
 BYTES_PER_ENTRY = 24.0  # while rows are made of what was read, without weights

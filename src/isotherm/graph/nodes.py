@@ -48,6 +48,11 @@ class NodeIndex:
         return isinstance(self._ids, int)
 
     @property
+    def are_texts(self) -> bool:
+        """Whether the ids are kept as texts of Arrow, without a look at them."""
+        return self.texts is not None
+
+    @property
     def texts(self) -> Any:
         """The ids as an Arrow array, where they are kept as one; else None."""
         return self._ids if hasattr(self._ids, "to_pylist") else None
@@ -76,7 +81,7 @@ class NodeIndex:
 
     def ids_of(self, texts: Sequence[str]) -> list[Any]:
         """The ids that, written out, are these texts; texts that are no node's as they are."""
-        if self.texts is not None:
+        if self.are_texts:
             return list(texts)
         import pyarrow as pa
 

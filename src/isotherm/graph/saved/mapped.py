@@ -268,6 +268,10 @@ class SavedNodes(NodeIndex):
     def are_positions(self) -> bool:
         return self.file.header.names == "positions"
 
+    @property
+    def are_texts(self) -> bool:
+        return self.file.header.names == "texts"
+
     @cached_property
     def _ids(self) -> Any:
         kind = self.file.header.names
