@@ -23,7 +23,8 @@ def few_labels():
 def same(updated, fitted, tol):
     """Whether an updated model is one that was fitted with the same labels."""
     assert updated.classes_.tolist() == fitted.classes_.tolist()
-    assert np.array_equal(updated.status_ == "seed", fitted.status_ == "seed")
+    assert np.array_equal(updated.status_, fitted.status_)
+    assert np.array_equal(np.isnan(updated.temperatures_), np.isnan(fitted.temperatures_))
     T = np.abs(updated.temperatures_ - fitted.temperatures_)
     assert np.nanmax(T, initial=0.0) <= 2 * tol
     both = updated.certified_ & fitted.certified_
@@ -64,6 +65,16 @@ def test_a_class_may_come_first_or_vanish():
     same(model, DirichletClassifier().fit(path, {"a": "m", "d": "a"}), 1e-6)
     model.update({"a": "z"})
     same(model, DirichletClassifier().fit(path, {"a": "z", "d": "a"}), 1e-6)
+
+
+@pytest.mark.parametrize("node", [3, 5])
+def test_a_new_class_does_not_reach_nodes_without_a_seed(node):
+    """Of a node without edges, or of one with: the others of no class keep theirs, none."""
+    graph = Graph.from_edges([1], [5], nodes=range(8))
+    labels = {1: 1, 6: 2}
+    model = DirichletClassifier().fit(graph, labels).update({}).update({node: 0})
+    same(model, DirichletClassifier().fit(graph, labels | {node: 0}), 1e-6)
+    assert (model.labels_[[0, 2, 4, 7]] == -1).all()
 
 
 def test_labels_withdrawn_and_given_again_bring_back_the_certified_labels(rng):

@@ -160,9 +160,11 @@ class Changes:
             proof = solution.certificate
             factors = picked(proof.columns[np.newaxis])[0]
             spans = picked(proof.spans[np.newaxis])[0]
+            T = picked(solution.temperatures)
+            T[solution.unreached] = np.nan  # in a new column, too
             return replace(
                 solution,
-                temperatures=picked(solution.temperatures),
+                temperatures=T,
                 certificate=replace(proof, columns=factors, spans=spans),
             )
 
