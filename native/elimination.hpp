@@ -32,7 +32,7 @@ public:
         places_[key].push_back(v);
         least_ = std::min(least_, key);
     }
-    // None of more than `most` neighbours: −1 if there is no other.
+    // None of more than `most` neighbours, by their key: −1 if there is no other.
     template <class IsAt>
     std::int32_t pop(int most, IsAt is_at) {
         while (least_ < n_keys && least_ <= most) {
@@ -77,12 +77,12 @@ public:
         piece.edges[piece.count++] = edge;
     }
 
-    // Calls visit(edge) for the edges of a node, which are gone then.
+    // Calls visit(edges, count) for the edges of a node, some at a time, which are gone then.
     template <class Visit>
     void drain(std::uint32_t& head, Visit visit) {
         while (head != none) {
             Piece& piece = at(head);
-            for (std::uint32_t k = 0; k < piece.count; ++k) visit(piece.edges[k]);
+            visit(piece.edges, piece.count);
             const std::uint32_t next = piece.next;
             piece.next = unused_;
             unused_ = head;
@@ -124,9 +124,33 @@ struct Neighbour {
     std::int32_t merged;  // edges that are one now
 };
 
+// The neighbours of one node. What comes behind the last of them may be written to as well: to take
+// a neighbour or not is then a matter of counting, which no processor has to guess.
+class Around {
+public:
+    Neighbour* begin() { return items_.data(); }
+    Neighbour* end() { return items_.data() + count_; }
+    const Neighbour* begin() const { return items_.data(); }
+    const Neighbour* end() const { return items_.data() + count_; }
+    std::size_t size() const { return count_; }
+    const Neighbour& operator[](std::size_t k) const { return items_[k]; }
+
+    // Room for so many more, and one beyond them.
+    Neighbour* make_room(std::size_t more) {
+        if (count_ + more >= items_.size()) items_.resize(2 * (count_ + more) + 8);
+        return items_.data();
+    }
+    void keep(std::size_t count) { count_ = count; }
+    void push_back(const Neighbour& one) { make_room(1)[count_++] = one; }
+
+private:
+    std::vector<Neighbour> items_;
+    std::size_t count_ = 0;
+};
+
 // `Source`: n_nodes(); is_in(v), whether a node takes part; edges_of(v), the weight of its edge to the
 // ground and the number of the others; and visit(v, f), which calls f(u, weight) for each of them
-// and, if need be, for nodes that take no part.
+// and, if need be, for nodes that take no part: n_visits(v) times.
 struct EdgesOf {
     double exit;
     std::int64_t count;
@@ -134,11 +158,14 @@ struct EdgesOf {
 template <class Real, class Source>
 class Elimination {
 public:
-    explicit Elimination(const Source& source)
+    // Only nodes of at most so many neighbours will be taken out.
+    Elimination(const Source& source, int most)
         : source_(source),
           nodes_(static_cast<std::size_t>(source.n_nodes() + 1)),
+          places_(nodes_.size(), 0),
           gone_(nodes_.size(), 1),
-          ground_(static_cast<std::int32_t>(source.n_nodes())) {
+          ground_(static_cast<std::int32_t>(source.n_nodes())),
+          most_(most) {
         for (std::int32_t v = 0; v < ground_; ++v) {
             if (!source.is_in(v)) continue;
             Node& node = nodes_[v];
@@ -155,47 +182,51 @@ public:
     // How many neighbours a node has, with the ground, or a little more.
     std::int32_t degree(std::int32_t v) const { return nodes_[v].degree; }
 
-    // Takes out the next node of at most so many neighbours; they are left in `around`. −1 if there
-    // is none.
-    std::int32_t take_out(int most, std::vector<Neighbour>& around) {
-        const std::int32_t v = queue_.pop(most, [&](std::int32_t u, int key) {
+    // Takes out the next node; its neighbours are left in `around`. −1 if there is none.
+    std::int32_t take_out(Around& around) {
+        const std::int32_t v = queue_.pop(most_, [&](std::int32_t u, int key) {
             return !gone_[u] && nodes_[u].key == key;
         });
         if (v < 0) return v;
-        gone_[v] = 1;
         look_around(v, around);
+        gone_[v] = 1;
         if (nodes_[v].exit > 0) around.push_back({nodes_[v].exit, ground_, 1});
         for (const Neighbour& a : around) nodes_[a.node].degree -= a.merged;
         return v;
     }
 
     // The neighbours of a node, each once, without the ground; its new edges are gone then.
-    void look_around(std::int32_t v, std::vector<Neighbour>& around) {
-        around.clear();
-        if (nodes_[v].made == NewEdges<Real>::none) {  // each of its edges ends elsewhere
-            source_.visit(v, [&](std::int32_t u, double w) {
-                if (!gone_[u] && u != v) around.push_back({w, u, 1});
-            });
-            return;
-        }
-        const auto meet = [&](std::int32_t u, double w) {
-            if (gone_[u] || u == v) return;
-            Node& node = nodes_[u];
-            if (node.seen < 0) {
-                node.seen = static_cast<std::int32_t>(around.size());
-                around.push_back({w, u, 1});
-            } else {
-                around[node.seen].weight += w;
-                ++around[node.seen].merged;
+    void look_around(std::int32_t v, Around& around) {
+        around.keep(0);
+        Neighbour* found = around.make_room(static_cast<std::size_t>(source_.n_visits(v)));
+        std::size_t count = 0;
+        gone_[v] = 1;  // a loop leads nowhere
+        source_.visit(v, [&](std::int32_t u, double w) {  // each of these edges ends elsewhere
+            found[count] = {w, u, 1};
+            places_[u] = static_cast<std::uint32_t>(count);
+            count += !gone_[u];
+        });
+        around.keep(count);
+        made_.drain(nodes_[v].made, [&](const Edge<Real>* edges, std::uint32_t n_edges) {
+            found = around.make_room(n_edges);
+            for (std::uint32_t k = 0; k < n_edges; ++k) {
+                const std::int32_t u = edges[k].to;
+                const std::size_t place = places_[u];
+                // A place that was never given, or is of another node's neighbours, has another node.
+                const bool again = place < count && found[place].node == u;
+                const std::size_t at = again ? place : count;
+                const Neighbour none{0, 0, 0}, before = *(again ? &found[place] : &none);
+                found[at] = {before.weight + edges[k].weight, u, before.merged + 1};
+                places_[u] = static_cast<std::uint32_t>(at);
+                count += !again && !gone_[u];
             }
-        };
-        source_.visit(v, meet);
-        made_.drain(nodes_[v].made, [&](const Edge<Real>& edge) { meet(edge.to, edge.weight); });
-        for (const Neighbour& a : around) nodes_[a.node].seen = -1;
+            around.keep(count);
+        });
+        gone_[v] = 0;
     }
 
     // Joins all neighbours of a node taken out to each other.
-    void join_all(const std::vector<Neighbour>& around, double total) {
+    void join_all(const Around& around, double total) {
         for (std::size_t i = 0; i < around.size(); ++i) {
             const double ratio = around[i].weight / total;
             for (std::size_t j = i + 1; j < around.size(); ++j) {
@@ -228,26 +259,26 @@ private:
         }
     }
 
-    // All there is to know of a node, in one place: half a cache line.
-    struct alignas(32) Node {
+    struct Node {
         double exit = 0;          // weight of the edge to the ground
         std::int32_t degree = 0;  // or a little more
-        std::int32_t seen = -1;   // where among the neighbours of the node just looked at
         std::uint32_t made = NewEdges<Real>::none;
-        std::int16_t key = -1;  // in the queue
+        std::int32_t key = -1;  // in the queue
     };
 
     void queue(std::int32_t v) {
         const int key = ByDegree::key_of(nodes_[v].degree);
         if (nodes_[v].key == key) return;
-        nodes_[v].key = static_cast<std::int16_t>(key);
-        queue_.put(v, key);
+        nodes_[v].key = key;
+        if (key <= most_) queue_.put(v, key);
     }
 
     const Source& source_;
-    std::vector<Node> nodes_;  // the ground is the last
+    std::vector<Node> nodes_;            // the ground is the last
+    std::vector<std::uint32_t> places_;  // of each among the neighbours last looked at with it
     std::vector<std::uint8_t> gone_;
     std::int32_t ground_;
+    int most_;
     ByDegree queue_;
     NewEdges<Real> made_;
 };

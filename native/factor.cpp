@@ -34,6 +34,7 @@ public:
     std::int64_t n_nodes() const { return M_.n_rows; }
     bool is_in(std::int64_t) const { return true; }
     EdgesOf edges_of(std::int64_t v) const { return {exits_[v], M_.start[v + 1] - M_.start[v]}; }
+    std::int64_t n_visits(std::int64_t v) const { return M_.start[v + 1] - M_.start[v]; }
     template <class Visit>
     void visit(std::int64_t v, Visit visit) const {
         for (std::int64_t e = M_.start[v]; e < M_.start[v + 1]; ++e) {
@@ -50,15 +51,15 @@ private:
 
 Factor::Factor(const System& M, const double* exits) {
     const Rows rows(M, exits);
-    Elimination<float, Rows> graph(rows);
+    Elimination<float, Rows> graph(rows, ByDegree::n_keys);
     const std::int32_t ground = graph.ground(), n = ground;
     Draws draws;
-    std::vector<Neighbour> around;
+    Around around;
     std::vector<double> rest;  // rest[i]: weight of the neighbours from i on
     std::vector<std::int32_t> place(static_cast<std::size_t>(ground));
     for (std::int32_t k = 0; k < n; ++k) {
         if (k % 4096 == 0) check_interrupt();
-        const std::int32_t v = graph.take_out(ByDegree::n_keys, around);
+        const std::int32_t v = graph.take_out(around);
         std::sort(around.begin(), around.end(), [](const Neighbour& a, const Neighbour& b) {
             return a.weight != b.weight ? a.weight < b.weight : a.node < b.node;
         });

@@ -22,27 +22,24 @@ public:
     EdgesOf edges_of(std::int64_t v) const {
         EdgesOf edges{M_.ties ? M_.ties[v] : 0.0, 0};
         double all = 0;
-        for_edges(v, [&](std::int32_t u, double w) {
-            if (kind_[u] == held) edges.exit += w;
-            edges.count += kind_[u] != held && u != v;
+        visit(v, [&](std::int32_t u, double w) {
+            const bool leads_out = kind_[u] == held;
+            edges.exit += leads_out ? w : 0.0;
+            edges.count += !leads_out & (u != v);
             all += w;
         });
         edges.exit += M_.leak * all;
         return edges;
     }
+    std::int64_t n_visits(std::int64_t v) const { return M_.graph.start[v + 1] - M_.graph.start[v]; }
     template <class Visit>
     void visit(std::int64_t v, Visit visit) const {
-        for_edges(v, visit);
-    }
-
-private:
-    template <class Visit>
-    void for_edges(std::int64_t v, Visit visit) const {
         for (std::int64_t e = M_.graph.start[v]; e < M_.graph.start[v + 1]; ++e) {
             visit(M_.graph.ends[e], M_.graph.weight(e));
         }
     }
 
+private:
     const Operator& M_;
     const std::uint8_t* kind_;
 };
@@ -61,7 +58,7 @@ Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots) {
     Fold fold;
     const std::int64_t n = M.graph.n_nodes;
     const Moving nodes(M, kind);
-    Elimination<double, Moving> graph(nodes);
+    Elimination<double, Moving> graph(nodes, few_neighbours);
     fold.received.assign(static_cast<std::size_t>(n), 0.0);
     const auto most = static_cast<std::size_t>(std::count(kind, kind + n, moving));
     fold.nodes.reserve(most);
@@ -70,10 +67,10 @@ Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots) {
     fold.start.reserve(most + 1);
     fold.ends.reserve(few_neighbours * most);
     fold.ratios.reserve(few_neighbours * most);
-    std::vector<Neighbour> around;
+    Around around;
     for (;;) {
         if (fold.nodes.size() % 65536 == 0) check_interrupt();
-        const std::int32_t v = graph.take_out(few_neighbours, around);
+        const std::int32_t v = graph.take_out(around);
         if (v < 0) break;
         double total = 0;
         for (const Neighbour& a : around) total += a.weight;
