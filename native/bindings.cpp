@@ -402,6 +402,34 @@ struct BoundSteering {
     }
 };
 
+template <class T>
+std::vector<Columns<T>> columns_of(const std::vector<BoundSteering*>& steerings,
+                                   const Matrix<T>& X) {
+    std::vector<Columns<T>> columns;
+    for (const BoundSteering* one : steerings) columns.push_back(one->own<T>(X));
+    return columns;
+}
+
+template <class T>
+std::vector<State> run_all_beside(const std::vector<BoundSteering*>& steerings, const Matrix<T>& X,
+                                  bool cold, double tol, double seconds, int threads) {
+    const std::vector<Columns<T>> columns = columns_of<T>(steerings, X);
+    std::vector<Steering*> cores;
+    for (BoundSteering* one : steerings) cores.push_back(&one->steering);
+    return unlocked(
+        [&] { return run_beside<T>(cores, columns, cold, {tol, 0.0, seconds}, threads); });
+}
+
+template <class T>
+void settle_all_beside(const std::vector<BoundSteering*>& steerings, const Matrix<T>& X,
+                       int threads) {
+    const std::vector<Columns<T>> columns = columns_of<T>(steerings, X);
+    unlocked([&] {
+        for_chunks(threads, static_cast<std::int64_t>(columns.size()),
+                   [&](std::int64_t k) { steerings[k]->steering.settle<T>(columns[k], true); });
+    });
+}
+
 // --- proving --------------------------------------------------------------------------------------
 
 // From None or (nodes, weights, values, roundings).
@@ -542,6 +570,9 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
              "look_at"_a, "seconds"_a)
         .def("make_steps", &BoundSteering::make_steps<T>, "X"_a.noconvert(), "steps"_a)
         .def("settle", &BoundSteering::settle<T>, "X"_a.noconvert(), nb::kw_only(), "clip"_a);
+    m.def("run_beside", &run_all_beside<T>, "steerings"_a, "X"_a.noconvert(), nb::kw_only(),
+          "cold"_a, "tol"_a, "seconds"_a, "threads"_a);
+    m.def("settle_beside", &settle_all_beside<T>, "steerings"_a, "X"_a.noconvert(), "threads"_a);
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
           "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a);
     m.def("superpose", &superpose_all<T>, "base"_a.noconvert(), "terms"_a.noconvert(), "shares"_a,
@@ -767,6 +798,7 @@ NB_MODULE(_core, m) {
                      [](const BoundProblem& b) {
                          return b.problem.peel().child.size() + b.problem.fold().nodes.size();
                      })
+        .def("factorise", [](BoundProblem& b) { unlocked([&] { b.problem.factor(); }); })
         .def_prop_ro("factor_entries", [](const BoundProblem& b) { return b.problem.factor_entries(); })
         .def_prop_ro("is_reordered", [](const BoundProblem& b) { return b.problem.is_reordered(); })
         .def_prop_ro("is_one_chunk", [](const BoundProblem& b) { return b.problem.n_chunks() == 1; });
@@ -780,6 +812,7 @@ NB_MODULE(_core, m) {
         .def_prop_ro("done", [](const BoundExits& self) { return self.times.done; });
     nb::enum_<State>(m, "State")
         .value("GOING", State::going)
+        .value("SLOW", State::slow)
         .value("REACHED", State::reached)
         .value("SHORT_OF_DIGITS", State::short_of_digits)
         .value("HOPELESS", State::hopeless);

@@ -242,10 +242,12 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         const double to_come =
             plain ? pace_.steps_left(now, [&] { return target(aim.tol); }) : 0.0;
         if (plain && is_slow(to_come)) {
+            if (aim.beside) return State::slow;
             descent_.precondition(problem_.factor());
             more_digits = floats && target(aim.tol) < reach_;
             weighed_ = infinity;
-        } else if (to_come >= steps_worth_an_order && problem_.is_scattered(descent_.width())) {
+        } else if (!aim.beside && to_come >= steps_worth_an_order &&
+                   problem_.is_scattered(descent_.width())) {
             const std::vector<std::int32_t> before = problem_.reorder();
             if (!before.empty()) {
                 descent_.follow(before);
@@ -271,6 +273,28 @@ void Steering::make_steps(const Columns<T>& X, int steps) {
     for (int k = 0; k < steps; ++k) descent_.step(without_hidden(X), exits(), levels);
 }
 
+template <class T>
+std::vector<State> run_beside(const std::vector<Steering*>& steerings,
+                              const std::vector<Columns<T>>& columns, bool cold, Aim aim,
+                              int threads) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::duration<double>(aim.seconds);
+    std::vector<State> states(steerings.size(), State::going);
+    for_chunks(threads, static_cast<std::int64_t>(steerings.size()), [&](std::int64_t k) {
+        Aim own = aim;
+        own.beside = true;
+        own.seconds = std::chrono::duration<double>(until - Clock::now()).count();
+        if (own.seconds <= 0) return;
+        states[k] = steerings[k]->run<T>(columns[k], cold, own);
+        if (states[k] != State::going) steerings[k]->rest();  // room for the next one
+    });
+    return states;
+}
+
+template std::vector<State> run_beside<float>(const std::vector<Steering*>&,
+                                              const std::vector<Columns<float>>&, bool, Aim, int);
+template std::vector<State> run_beside<double>(const std::vector<Steering*>&,
+                                               const std::vector<Columns<double>>&, bool, Aim, int);
 template void Steering::make_steps<float>(const Columns<float>&, int);
 template void Steering::make_steps<double>(const Columns<double>&, int);
 template State Steering::run<float>(const Columns<float>&, bool, const Aim&);

@@ -12,8 +12,8 @@
 
 namespace isotherm {
 
-// h of the certificate: an approximate solution of M h = gauge, and how good it is. All blocks of a
-// problem share it.
+// h of the certificate: an approximate solution of M h = gauge, and how good it is. Blocks of a
+// problem share it, unless they run beside each other before it is known.
 struct ExitTimes {
     double* h = nullptr;
     double lack = 1.0;     // η, the greatest |gauge − M h| / gauge
@@ -51,6 +51,7 @@ struct Block {
 
 enum class State {
     going,            // time is up, or a look is due
+    slow,             // beside others: a factor would pay, which only one that is alone may make
     reached,          // the error is likely to be small enough, or the steps are used up
     short_of_digits,  // floats hold no more, or residuals are all rounding
     hopeless,         // there will be no progress
@@ -60,6 +61,7 @@ struct Aim {
     double tol;
     double look_at;  // likely error at which to return in between
     double seconds;  // and the time after which to do so anyway
+    bool beside = false;  // others run at the same time: what all share must not change
 };
 
 class Steering {
@@ -135,5 +137,12 @@ private:
     double weighed_ = 0;  // the level when residuals were last fresh
     double farther_ = 0;  // the longest exit time of all, in that of moving nodes; once it is known
 };
+
+// Runs several at the same time, each on columns of its own, until they end or the time is up; those
+// that it did not come to are going, too. What is found does not depend on the threads.
+template <class T>
+std::vector<State> run_beside(const std::vector<Steering*>& steerings,
+                              const std::vector<Columns<T>>& columns, bool cold, Aim aim,
+                              int threads);
 
 }  // namespace isotherm

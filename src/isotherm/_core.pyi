@@ -97,6 +97,8 @@ class Problem:
     @property
     def n_eliminated(self) -> int: ...
 
+    def factorise(self) -> None: ...
+
     @property
     def factor_entries(self) -> int: ...
 
@@ -129,11 +131,13 @@ class ExitTimes:
 class State(enum.Enum):
     GOING = 0
 
-    REACHED = 1
+    SLOW = 1
 
-    SHORT_OF_DIGITS = 2
+    REACHED = 2
 
-    HOPELESS = 3
+    SHORT_OF_DIGITS = 3
+
+    HOPELESS = 4
 
 class Steering:
     def __init__(self, problem: Problem, exits: ExitTimes, *, first: int, columns: int, with_exits: bool, hidden: bool, sources: Sources | None, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_steps: int, preconditioner: str) -> None: ...
@@ -170,6 +174,18 @@ class Steering:
 
     @overload
     def settle(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], *, clip: bool) -> None: ...
+
+@overload
+def run_beside(steerings: Sequence[Steering], X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], *, cold: bool, tol: float, seconds: float, threads: int) -> list[State]: ...
+
+@overload
+def run_beside(steerings: Sequence[Steering], X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], *, cold: bool, tol: float, seconds: float, threads: int) -> list[State]: ...
+
+@overload
+def settle_beside(steerings: Sequence[Steering], X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None: ...
+
+@overload
+def settle_beside(steerings: Sequence[Steering], X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None: ...
 
 @overload
 def prove(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: object | None, free: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], leak: float, X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], h: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ties: object | None, threads: int, simd: str) -> Evidence: ...

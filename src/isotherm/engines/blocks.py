@@ -32,11 +32,17 @@ class Block(NamedTuple):
 
 
 def blocks_of(
-    n_columns: int, *, one_hot: bool, exits: bool = True, lanes: int = LANES
+    n_columns: int,
+    *,
+    one_hot: bool,
+    exits: bool = True,
+    apart: bool = False,
+    lanes: int = LANES,
 ) -> list[Block]:
     """How columns are solved: with the exit times, if wanted, in one go if they fit.
 
-    Else 16 at a time, or as many as `lanes` says.
+    Else 16 at a time, or as many as `lanes` says. `apart`: if that makes no more blocks, each of
+    them has exit times of its own, so that none must wait for those of the first.
 
     Examples
     --------
@@ -50,6 +56,8 @@ def blocks_of(
     [16, 16, 8]
     >>> [block.columns for block in blocks_of(10, one_hot=True, lanes=4)]
     [3, 4, 3]
+    >>> [(block.columns, block.exits) for block in blocks_of(40, one_hot=True, apart=True)]
+    [(15, True), (15, True), (10, True)]
     """
     fits = n_columns in (2, 4, 8, LANES) and n_columns <= lanes
     if exits and one_hot and fits:  # one more: rows twice as wide
@@ -57,4 +65,7 @@ def blocks_of(
     first = lanes - exits
     blocks = [Block(0, min(n_columns, first), exits=exits, hidden=False)]
     more = range(first, n_columns, lanes)
+    each = range(0, n_columns, first) if exits and apart and first else more
+    if len(each) == 1 + len(more):
+        return [Block(k, min(first, n_columns - k), exits=True, hidden=False) for k in each]
     return blocks + [Block(k, min(lanes, n_columns - k), exits=False, hidden=False) for k in more]

@@ -1,13 +1,15 @@
 """Conjugate gradients on the native engine: temperatures and their proof in one go.
 
 The core (`native/steering.hpp`, `native/descent.hpp`) makes the steps, in float32, and decides how
-they go on; here is what it is asked for. Three things differ from the plain algorithm in
+they go on; here is what it is asked for. Four things differ from the plain algorithm in
 `isotherm.solvers.cg`:
 
 - the exit times h of the certificate, unless known from an earlier solve, are one more column, next
   to those of the temperatures;
 - of classes, whose temperatures add up to 1, one column is left out where that makes rows of
   numbers half as wide;
+- blocks of columns go beside each other, one on each thread, where a step is too short to be shared
+  by threads;
 - where the steps taken so far promise many more, an approximate factorisation takes over as the
   preconditioner.
 """
@@ -22,7 +24,6 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.engines.blocks import blocks_of
-from isotherm.engines.native.beside import each_beside, run_beside
 from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
 from isotherm.memory import lanes_within
 from isotherm.solvers.certificate import guessed, prove
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SLICE = 0.005  # seconds after which progress is shown
-MANY = 6  # blocks from which on threads that put them in order cost less than they save
 
 
 class FusedConjugateGradient(Running["Run"]):
@@ -111,17 +111,16 @@ class Run:
             sources = core.sources(method.core, nodes.astype(np.int32), rows)
         low, high = problem.bounds
         scale = units_of(problem, exits.longest)
-        # Blocks beside each other must not change the matrix that they share.
         preconditioner = method.preconditioner
         if preconditioner == "auto" and not method.core.factor_entries and method.plain_to <= tol:
             preconditioner = "diagonal"
-        self.is_settled = preconditioner == "diagonal" or bool(method.core.factor_entries)
 
         def steering(block: Block) -> core.Steering:
             columns = slice(block.first, block.first + block.width)
+            own = block.exits and block.first > 0
             return core.Steering(
                 method.core,
-                exits,
+                core.ExitTimes(np.zeros_like(method.h)) if own else exits,
                 first=block.first,
                 columns=block.columns,
                 with_exits=block.exits,
@@ -136,47 +135,69 @@ class Run:
 
         lanes = lanes_within(method.operator.memory, len(method.h), problem.n_columns)
         blocks = blocks_of(
-            problem.n_columns, one_hot=problem.one_hot, exits=not exits.done, lanes=lanes
+            problem.n_columns,
+            one_hot=problem.one_hot,
+            exits=not exits.done,
+            apart=method.core.is_one_chunk and not known,
+            lanes=lanes,
         )
         self.blocks = [(block, steering(block)) for block in blocks]
 
     def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
         before = self._steps()
         yield Reached(0, self._likely())
-        several = len(self.blocks) > 1
-        for k, (block, steering) in enumerate(self.blocks):
-            rest = self.blocks[k:]
-            if self._goes_beside(rest) and watch.look_at == 0:
-                yield from self._iterate_beside([one for _, one in rest], X, tol, before)
-                break
+        if self._goes_beside():
+            yield from self._iterate_beside(X, tol, before)
+        else:
+            for reached in self._iterate_in_turn(X, tol, watch):
+                yield Reached(reached - before, self._likely())
+        if not self.method.core.factor_entries and self._likely() <= tol:
+            self.method.plain_to = min(self.method.plain_to, tol)
+
+    def _iterate_in_turn(
+        self, X: NDArray[np.floating], tol: float, watch: Watch
+    ) -> Iterator[int]:
+        """One block after the other, each on all threads; yields the steps made."""
+        for block, steering in self.blocks:
             cold = self.cold and not (block.exits and self.known)
             state = core.State.GOING
             while state == core.State.GOING:
                 state = steering.run(X, cold=cold, tol=tol, look_at=watch.look_at, seconds=SLICE)
                 self._tell_of_changes()
-                yield Reached(self._steps() - before, self._likely())
+                yield self._steps()
             if state == core.State.HOPELESS:
                 return
-            if several:
+            if len(self.blocks) > 1:
                 steering.rest()  # room for the next one
-        if not self.method.core.factor_entries and self._likely() <= tol:
-            self.method.plain_to = min(self.method.plain_to, tol)
 
-    def _goes_beside(self, blocks: list[tuple[Block, core.Steering]]) -> bool:
-        """Whether blocks are small, and nothing that they share will change."""
-        small = len(blocks) > 1 and self.method.core.is_one_chunk
-        return bool(small and self.is_settled and self.method.exits.done and not blocks[0][0].exits)
+    def _goes_beside(self) -> bool:
+        """Whether blocks are small, and none waits for what another finds."""
+        small = len(self.blocks) > 1 and self.method.core.is_one_chunk
+        apart = self.method.exits.done or all(block.exits for block, _ in self.blocks)
+        return bool(small and apart)
 
     def _iterate_beside(
-        self, steerings: list[core.Steering], X: NDArray[np.floating], tol: float, before: int
+        self, X: NDArray[np.floating], tol: float, before: int
     ) -> Iterator[Reached]:
-        others = self._steps() - sum(one.steps for one in steerings) - before
-        threads = self.method.operator.threads
-        for steps, _ in run_beside(
-            steerings, X, cold=self.cold, tol=tol, threads=threads, seconds=SLICE
-        ):
-            yield Reached(others + steps, math.inf)
-        yield Reached(self._steps() - before, self._likely())
+        """One block on each thread. A factor is made when all have ended, for those it helps."""
+        going, slow = [steering for _, steering in self.blocks], list[core.Steering]()
+        while going:
+            states = core.run_beside(
+                going,
+                X,
+                cold=self.cold,
+                tol=tol,
+                seconds=SLICE,
+                threads=self.method.operator.threads,
+            )
+            ended = list(zip(going, states, strict=True))
+            slow += [one for one, state in ended if state == core.State.SLOW]
+            going = [one for one, state in ended if state == core.State.GOING]
+            if slow and not going:
+                self.method.core.factorise()
+                self._tell_of_changes()
+                going, slow = slow, []
+            yield Reached(self._steps() - before, math.inf if going else self._likely())
 
     def _tell_of_changes(self) -> None:
         matrix, told = self.method.core, self.method.told
@@ -209,9 +230,9 @@ class Run:
 
     def settle(self, X: NDArray[np.floating]) -> None:
         """Move X within its bounds, peeled nodes to what their parents imply."""
-        threads = self.method.operator.threads
-        if len(self.blocks) >= MANY and self.method.core.is_one_chunk:
-            each_beside(lambda block: block[1].settle(X, clip=True), self.blocks, threads)
+        steerings = [steering for _, steering in self.blocks]
+        if len(steerings) > 1 and self.method.core.is_one_chunk:
+            core.settle_beside(steerings, X, self.method.operator.threads)
             return
-        for _, steering in self.blocks:
+        for steering in steerings:
             steering.settle(X, clip=True)
