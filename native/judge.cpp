@@ -143,22 +143,23 @@ void sum_up(const Rule& rule, const T* temperatures, double* sums, double* error
             std::int64_t* counts, int threads) {
     const int K = rule.n_classes;
     const std::int64_t n_chunks = (rule.n_nodes + nodes_per_chunk - 1) / nodes_per_chunk;
-    const std::int64_t size = 2 * K + 4;  // sums, errors and counts, for all and for free nodes
+    const std::int64_t size = 2 * K + 4;  // sums, errors and counts, for seeds and for free nodes
     std::vector<double> parts(static_cast<std::size_t>(n_chunks * size), 0.0);
     for_pieces(threads, rule.n_nodes, nodes_per_chunk, [&](std::int64_t first, std::int64_t last) {
         double* const part = parts.data() + first / nodes_per_chunk * size;
         for (std::int64_t i = first; i < last; ++i) {
             const T* const t = temperatures + i * K;
             if (t[0] != t[0]) continue;
-            for (int among = 0; among < (rule.seeds[i] < 0 ? 2 : 1); ++among) {
-                for (int k = 0; k < K; ++k) part[among * K + k] += t[k];
-                part[2 * K + among] += node_error(rule, i);
-                part[2 * K + 2 + among] += 1;
-            }
+            const int among = rule.seeds[i] < 0;
+            for (int k = 0; k < K; ++k) part[among * K + k] += t[k];
+            part[2 * K + among] += node_error(rule, i);
+            part[2 * K + 2 + among] += 1;
         }
     });
     std::vector<double> all(static_cast<std::size_t>(size), 0.0);
     for (std::size_t k = 0; k < parts.size(); ++k) all[k % all.size()] += parts[k];
+    for (int k = 0; k < K; ++k) all[k] += all[K + k];  // seeds become all nodes
+    for (int k = 2 * K; k < size; k += 2) all[k] += all[k + 1];
     std::copy(all.begin(), all.begin() + 2 * K, sums);
     for (int among = 0; among < 2; ++among) {
         errors[among] = all[static_cast<std::size_t>(2 * K + among)];

@@ -5,12 +5,17 @@
 #include <utility>
 #include <vector>
 
+#include "buffer.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
 namespace {
 
 using Nodes = std::vector<std::int32_t>;
+
+// Of small graphs whose nodes have few neighbours, every entry may as well be looked at: no processor
+// could foresee which of them are marked.
+constexpr std::int64_t few_entries = 1 << 15, few_neighbours = 8;
 
 // Every node not yet marked looks for a marked neighbour, and stops at the first; returns those
 // that found one. With many nodes marked this looks at a few entries per node only.
@@ -38,18 +43,21 @@ Nodes pull(const Graph& graph, std::uint8_t* marked, int threads,
     return all;
 }
 
-// These nodes pass their mark on, and so do those they reach.
-void push(const Graph& graph, std::uint8_t* marked, Nodes waiting) {
-    std::int64_t visited = 0;
-    while (!waiting.empty()) {
-        const std::int32_t i = waiting.back();
-        waiting.pop_back();
+// These nodes pass their mark on, and so do those they reach. Each waits at most once, and whether it
+// has to is counted, not guessed: behind the last that waits there is room for one that need not.
+void push(const Graph& graph, std::uint8_t* marked, const Nodes& first) {
+    const Buffer<std::int32_t> waiting(graph.n_nodes + 1);
+    std::copy(first.begin(), first.end(), waiting.get());
+    auto end = static_cast<std::int64_t>(first.size());
+    for (std::int64_t next = 0; next < end; ++next) {
+        const std::int32_t i = waiting[next];
         for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-            if (marked[graph.ends[e]]) continue;
-            marked[graph.ends[e]] = 1;
-            waiting.push_back(graph.ends[e]);
+            const std::int32_t j = graph.ends[e];
+            waiting[end] = j;
+            end += !marked[j];
+            marked[j] = 1;
         }
-        if (++visited % (1 << 20) == 0) check_interrupt();
+        if (next % (1 << 20) == 0) check_interrupt();
     }
 }
 
@@ -85,13 +93,20 @@ void join(std::int32_t* parent, std::int32_t a, std::int32_t b) {
 }  // namespace
 
 void reach(const Graph& graph, std::uint8_t* marked, int threads) {
+    if (graph.n_entries() <= std::min(few_entries, few_neighbours * graph.n_nodes)) {
+        Nodes seeds;
+        for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
+            if (marked[i]) seeds.push_back(static_cast<std::int32_t>(i));
+        }
+        return push(graph, marked, seeds);
+    }
     const auto cuts = cut_rows(graph);
     // Pulling is quick while it reaches many; a long thin rest is left to pushing. Whoever is
     // still to be reached is so by those found last: the others' neighbours have all looked.
     for (;;) {
-        Nodes found = pull(graph, marked, threads, cuts);
+        const Nodes found = pull(graph, marked, threads, cuts);
         if (static_cast<std::int64_t>(found.size()) <= graph.n_nodes / 16) {
-            return push(graph, marked, std::move(found));
+            return push(graph, marked, found);
         }
     }
 }
