@@ -87,7 +87,8 @@ def test_a_factor_is_made_once_all_are_at_their_end(rng, runs, caplog):
         caplog.clear()
     assert max(runs) == 3
     one, two = found
-    assert one.converged and one.n_iter == two.n_iter
+    assert one.converged
+    assert one.n_iter == two.n_iter
     assert np.array_equal(one.temperatures, two.temperatures)
     exact = dense_temperatures(graph, nodes, problem.values)
     assert np.abs(one.temperatures - exact).max() <= 1e-7

@@ -39,7 +39,7 @@ SUGGESTION_TOL = 1e-4
 SHARES_TOL = 1e-9
 LOOKED_AT = 100_000  # free nodes, to compare what decisions make of them
 GUARDED = (63, 10_000_000)  # seeds, and seeds × entries, up to which a fit leaves them out to look
-WARMEST = (64, 4096, None)  # free nodes, to see whether all are warmest in one class
+WARMEST = (64, 4096, None)  # nodes, to see whether all free ones are warmest in one class
 
 
 class Asked(NamedTuple):
@@ -145,9 +145,9 @@ class Diagnostics:
 
     def _warmest(self) -> NDArray[np.intp]:
         """The warmest class of some free nodes; of all of them if it seems to be one class."""
-        free = np.flatnonzero(self.classifier.problem_.is_free)
         for most in WARMEST:
-            warmest: NDArray[np.intp] = self.classifier.temperatures_[free[:most]].argmax(axis=1)
+            free = np.flatnonzero(self.classifier.problem_.is_free[:most])
+            warmest: NDArray[np.intp] = self.classifier.temperatures_[free].argmax(axis=1)
             if (warmest != warmest[:1]).any():
                 break
         return warmest

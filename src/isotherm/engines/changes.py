@@ -22,6 +22,7 @@ import time
 import weakref
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -59,9 +60,13 @@ class Changes:
         self._session: HostSession = weakref.proxy(session)
         self._problem = problem
         self._solution = solution
-        self._columns = KeptColumns(self._session, problem, solution.temperatures.dtype)
         self._now = solution  # with all changes so far
         self._known: dict[int, NDArray[np.float64] | None] = {}  # held at, or (None) released
+
+    @cached_property
+    def _columns(self) -> KeptColumns:
+        """Most solutions are never changed."""
+        return KeptColumns(self._session, self._problem, self._solution.temperatures.dtype)
 
     def apply(
         self,

@@ -74,11 +74,15 @@ def starts_cold(problem: DirichletProblem, warm: Warm | None) -> bool:
 
 
 def start_of(
-    problem: DirichletProblem, dtype: type[np.float32 | np.float64], warm: Warm | None
+    problem: DirichletProblem,
+    dtype: type[np.float32 | np.float64],
+    warm: Warm | None,
+    *,
+    cold: bool,
 ) -> NDArray[np.floating]:
-    """Temperatures to begin with."""
+    """Temperatures to begin with; `cold` as `starts_cold` says."""
     X = problem.start(dtype, warm and warm.temperatures)
-    if warm is None and not starts_cold(problem, warm):
+    if warm is None and not cold:
         low, high = problem.bounds
         X[problem.is_free] = (low + high) / 2
     return X

@@ -87,10 +87,14 @@ class Certificate:
         return bound
 
     @cached_property
+    def longest(self) -> float:
+        """The greatest factor of a node: the longest exit time."""
+        return float(np.nanmax(self.nodes, initial=0.0))
+
+    @cached_property
     def bound(self) -> float:
         """The bound over all nodes and columns."""
-        largest = np.nanmax(self.nodes, initial=0.0)
-        return float(np.minimum(largest * self.columns, self.spans).max())
+        return float(np.minimum(self.longest * self.columns, self.spans).max())
 
 
 def prove(
@@ -119,8 +123,8 @@ def prove(
         return by_maximum_principle(problem, found)
     columns = np.maximum(levels, LEAST_COLUMN)
     columns[is_cold(problem, found)] = 0.0
-    with np.errstate(invalid="ignore"):
-        nodes = h / ~problem.is_unreached  # NaN where no heat goes: h, found to be 0, by 0
+    nodes = h.copy()
+    np.copyto(nodes, np.nan, where=problem.is_unreached)
     rounding = float(found.rounding.max(initial=0.0))
     return Certificate(nodes, columns, spans(problem, found), residual, rounding)
 

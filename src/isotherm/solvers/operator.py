@@ -148,12 +148,17 @@ def root_measures(problem: DirichletProblem, tol: float) -> bool:
     sooner where degrees differ: by 3 times on an R-MAT graph. But rounding at hubs counts for
     more: not with degrees of very different sizes, nor close to the limits of float64.
     """
-    least, most = problem.degree_range
-    if not least > 0:  # a tie too weak for float64, and no edge
-        return False
-    terms = problem.graph.rows.longest + 8
-    rounding = 4 * UNIT_ROUNDOFF * terms * math.sqrt(most / min(least, 1e300))
-    return most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol
+    rows = problem.graph.rows
+
+    def measure_well(least: float, most: float) -> bool:
+        if not least > 0:  # a tie too weak for float64, and no edge
+            return False
+        rounding = 4 * UNIT_ROUNDOFF * (rows.longest + 8) * math.sqrt(most / min(least, 1e300))
+        return most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol
+
+    # With all weights 1, degrees are between these: the nodes themselves need not be looked at.
+    counted = problem.ties is None and not rows.has_weights and measure_well(1, rows.longest)
+    return counted or measure_well(*problem.degree_range)
 
 
 def gauge(problem: DirichletProblem, tol: float) -> NDArray[np.float64]:

@@ -54,7 +54,7 @@ class DeviceConjugateGradient(Running["Run"]):
         if cold and len(self.run.blocks) == 1:
             # All of it is written when it is brought back, and nobody looks at it before.
             return np.empty((problem.graph.n_nodes, problem.n_columns), dtype)
-        return start_of(problem, dtype, warm)
+        return start_of(problem, dtype, warm, cold=cold)
 
     def certify(self, X: NDArray[np.floating]) -> Certificate:
         return self._current().certify(X)

@@ -71,7 +71,7 @@ class FusedConjugateGradient(Running["Run"]):
             known = True
         cold = starts_cold(problem, warm)
         self.run = Run(self, problem, tol, cold=cold, known=known)
-        return start_of(problem, type_to_start(problem, tol, warm), warm)
+        return start_of(problem, type_to_start(problem, tol, warm), warm, cold=cold)
 
     def certify(self, X: NDArray[np.floating]) -> Certificate:
         run = self._current()
@@ -154,9 +154,7 @@ class Run:
         if not self.method.core.factor_entries and self._likely() <= tol:
             self.method.plain_to = min(self.method.plain_to, tol)
 
-    def _iterate_in_turn(
-        self, X: NDArray[np.floating], tol: float, watch: Watch
-    ) -> Iterator[int]:
+    def _iterate_in_turn(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[int]:
         """One block after the other, each on all threads; yields the steps made."""
         for block, steering in self.blocks:
             cold = self.cold and not (block.exits and self.known)
