@@ -43,7 +43,7 @@ std::vector<std::int64_t> cut_rows(std::int64_t n_rows, Start start) {
     // A row costs about as much as a few entries even if it has none. A chunk is large enough to
     // hide the cost of handing it out, and small enough to be over in milliseconds. What is over in
     // some ten microseconds anyway is not worth waking another thread: it is left in one chunk.
-    constexpr std::int64_t row_cost = 4, chunk_cost = 1 << 14, least = 1 << 17, rows_at_once = 16;
+    constexpr std::int64_t row_cost = 4, chunk_cost = 1 << 14, least = 1 << 16, rows_at_once = 16;
     const std::int64_t total = start(n_rows) + row_cost * n_rows;
     const std::int64_t chunks = total < least ? 1 : total / chunk_cost;
     const std::int64_t share = total / chunks + 1;
