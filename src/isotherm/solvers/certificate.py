@@ -12,7 +12,7 @@ are mere arrays, and r and M h are computed afresh from the graph, in float64, w
 rounding and underflow (`isotherm.solvers.imbalance`). h approximates the solution of ``M h = w``
 for some positive w, one column of further work that proves all the others: with the degrees for w
 it is the mean time a random walk takes to reach the boundary, with their roots the bound is tighter
-(see `isotherm.solvers.operator.root_measures`).
+(see `isotherm.solvers.operator.roots_measure_well`).
 """
 
 from __future__ import annotations

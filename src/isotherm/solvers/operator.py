@@ -141,24 +141,37 @@ class ReferenceOperator:
         return solver.bind(self)
 
 
-def root_measures(problem: DirichletProblem, tol: float) -> bool:
+def roots_measure_well(degrees: tuple[float, float], longest: int, tol: float) -> bool:
     """Whether residuals are measured by the roots of degrees rather than by the degrees.
 
     Conjugate gradients make ``|r| / √d`` small, so that measured by it a certificate is met
     sooner where degrees differ: by 3 times on an R-MAT graph. But rounding at hubs counts for
     more: not with degrees of very different sizes, nor close to the limits of float64.
+
+    Parameters
+    ----------
+    degrees : tuple of two floats
+        The least and the greatest degree of a free node, or a wider range.
+    longest : int
+        Entries of the longest row.
+    tol : float
     """
+    least, most = degrees
+    if not least > 0:  # a tie too weak for float64, and no edge
+        return False
+    rounding = 4 * UNIT_ROUNDOFF * (longest + 8) * math.sqrt(most / min(least, 1e300))
+    return most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol
+
+
+def root_measures(problem: DirichletProblem, tol: float) -> bool:
+    """Whether the residuals of a problem are measured so; see `roots_measure_well`."""
     rows = problem.graph.rows
-
-    def measure_well(least: float, most: float) -> bool:
-        if not least > 0:  # a tie too weak for float64, and no edge
-            return False
-        rounding = 4 * UNIT_ROUNDOFF * (rows.longest + 8) * math.sqrt(most / min(least, 1e300))
-        return most <= WIDEST_RANGE * least and USUAL_EXIT_TIME * rounding <= tol
-
-    # With all weights 1, degrees are between these: the nodes themselves need not be looked at.
-    counted = problem.ties is None and not rows.has_weights and measure_well(1, rows.longest)
-    return counted or measure_well(*problem.degree_range)
+    if problem.ties is not None or rows.has_weights:
+        return roots_measure_well(problem.degree_range, rows.longest, tol)
+    # With all weights 1, degrees are between these: mostly the nodes need not be looked at.
+    return roots_measure_well((1.0, rows.longest), rows.longest, tol) or roots_measure_well(
+        problem.degree_range, rows.longest, tol
+    )
 
 
 def gauge(problem: DirichletProblem, tol: float) -> NDArray[np.float64]:

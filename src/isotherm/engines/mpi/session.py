@@ -17,7 +17,7 @@ from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers.certificate import nothing_to_prove, prove
 from isotherm.solvers.imbalance import Imbalance
 from isotherm.solvers.method import EXIT_TIME_LEVEL
-from isotherm.solvers.operator import root_measures
+from isotherm.solvers.operator import roots_measure_well
 from isotherm.solvers.solution import Solution
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class SharedSession:
         self._arithmetic_of = arithmetic_of
         n_own = problem.graph.n_own
         degrees = problem.graph.degrees[:n_own]
-        rooted = root_measures(cast("DirichletProblem", _Rooted(problem)), options.tol)
+        rooted = roots_measure_well(problem.degree_range, problem.graph.longest, options.tol)
         self.gauge = np.where(problem.is_free[:n_own], np.sqrt(degrees) if rooted else degrees, 1.0)
         self._arithmetic: Arithmetic | None = None
         self._made_ready()
@@ -295,16 +295,6 @@ class _Solve:
         }
         found = replace(first, **whole, stray=any(one.stray for one in self.found))
         return prove(cast("DirichletProblem", self.problem), self.T, self._h(), found)
-
-
-class _Rooted:
-    """What `root_measures` looks at, of all ranks."""
-
-    def __init__(self, problem: SharedProblem) -> None:
-        self.degree_range = problem.degree_range
-        self.graph = self
-        self.rows = self
-        self.longest = problem.graph.longest
 
 
 def _with_boundary(problem: SharedProblem, T: NDArray[np.float64]) -> NDArray[np.float64]:
