@@ -255,7 +255,8 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
             }
             weighed_ = infinity;  // it was not reduced so far: X must be weighed again
         } else if (now > reach_ || is_near(aim.tol)) {
-            if (likely() > aim.look_at && Clock::now() < until) continue;
+            const bool look_is_due = aim.look_at > 0 && likely() <= aim.look_at;
+            if (!look_is_due && Clock::now() < until) continue;
             if (is_near(aim.tol)) continue;
             paused_ = true;
             return State::going;

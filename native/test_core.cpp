@@ -133,6 +133,15 @@ Edges ladder(Int n_rungs) {
     return edges;
 }
 
+Edges strip(Int length) {
+    Edges edges{4 * length, {}, {}, {}};
+    for (Int i = 0; i < 4 * length; ++i) {
+        if (i % 4 < 3) edges.add(i, i + 1);
+        if (i + 4 < 4 * length) edges.add(i, i + 4);
+    }
+    return edges;
+}
+
 Edges with_hub(Edges edges) {
     for (Int i = 1; i <= 300; ++i) edges.add(0, i);
     return edges;
@@ -898,6 +907,63 @@ void answers_do_not_depend_on_the_threads(bool factor, const Kernels* kernels) {
     }
 }
 
+// Blocks with exit times of their own, run beside each other, against each of them alone. A long strip
+// with few seeds needs so many steps that they ask for a factor.
+template <class T>
+void blocks_beside_each_other_are_as_alone(const Edges& edges, bool is_slow, const Kernels* kernels) {
+    constexpr int n_blocks = 3, width = 5, all = n_blocks * width;
+    const Sample s(edges, true, is_slow ? 0.01 : 0.1);
+    const Doubles low(width, 0.0), high(width, 1.0), scale(width, 1.0);
+    const double tol = sizeof(T) == 8 ? 1e-9 : is_slow ? 1e-2 : 1e-4;  // as float can
+    std::vector<T> alone;
+    for (const int threads : {0, 1, 2, 4}) {  // 0: one after the other
+        Options o{width, true, false, false, true, true, 0.0, 1, kernels};
+        o.reduced = true;
+        Problem problem = problem_of(s, o);
+        CHECK(problem.n_chunks() == 1);
+        std::vector<T> X(s.n * all, 0);
+        for (Int i = 0; i < s.n; ++i) {
+            for (Int k = 0; k < all; ++k) X[i * all + k] = !s.free[i] && (i + k) % 3 == 0;
+        }
+        std::vector<Doubles> h(n_blocks, Doubles(s.n, 0.0));
+        std::vector<ExitTimes> exits(n_blocks);
+        std::vector<std::unique_ptr<Steering>> steerings;
+        std::vector<Steering*> going;
+        std::vector<Columns<T>> columns;
+        for (int b = 0; b < n_blocks; ++b) {
+            exits[b].h = h[b].data();
+            steerings.push_back(std::make_unique<Steering>(
+                problem, exits[b], Block{b * width, width, true, false}, nullptr, low.data(),
+                high.data(), scale.data(), 100000, Preconditioner::automatic));
+            going.push_back(steerings.back().get());
+            columns.push_back({X.data() + b * width, all, width});
+        }
+        bool any_slow = false;
+        for (int turn = 0; turn < 2; ++turn) {
+            for (int b = 0; b < n_blocks; ++b) {
+                const std::vector<Steering*> one{going[b]};
+                const std::vector<Columns<T>> own{columns[b]};
+                if (threads > 0 && b > 0) break;
+                const auto states =
+                    threads > 0 ? run_beside<T>(going, columns, true, {tol, 0.0, 100.0}, threads)
+                                : run_beside<T>(one, own, true, {tol, 0.0, 100.0}, 1);
+                for (const State state : states) {
+                    CHECK(state != State::going && state != State::hopeless);
+                    any_slow |= state == State::slow;
+                    CHECK(turn == 0 || state != State::slow);
+                }
+            }
+            if (!any_slow) break;
+            problem.factor();
+        }
+        CHECK(any_slow == is_slow);
+        for (int b = 0; b < n_blocks; ++b) steerings[b]->settle<T>(columns[b], true);
+        if (threads == 0) alone = X;
+        CHECK(same_bits(X, alone));
+        for (const auto& one : steerings) CHECK(one->likely() <= tol);
+    }
+}
+
 // --- proving -------------------------------------------------------------------------------------
 
 // Against the same in long double, whose own rounding is next to none.
@@ -1254,6 +1320,11 @@ int main() {
         for (const bool factor : {false, true}) {
             answers_do_not_depend_on_the_threads<float>(factor, kernels);
             answers_do_not_depend_on_the_threads<double>(factor, kernels);
+        }
+        for (const bool is_slow : {false, true}) {
+            const Edges edges = is_slow ? strip(600) : with_hub(scattered(2000, 6000));
+            blocks_beside_each_other_are_as_alone<float>(edges, is_slow, kernels);
+            blocks_beside_each_other_are_as_alone<double>(edges, is_slow, kernels);
         }
     }
     for (const int choice : {0, 1, 2, 3}) {
