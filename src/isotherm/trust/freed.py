@@ -58,9 +58,11 @@ class Freed(NamedTuple):
     ) -> Freed:
         """One, from the solution without it; `total` is the sum of temperatures with it."""
         T, E = solution.temperatures, np.nan_to_num(solution.error_bound, posinf=np.inf)
-        change = np.nansum(T, axis=0, dtype=np.float64) - total
-        own = T[node].astype(np.float64)
-        return cls(own, E[node], change[np.newaxis], np.array([E.sum() - total_error]))
+        sums, error = np.nansum(T, axis=0, dtype=np.float64), float(E.sum())
+        # A difference, to which the total will be added again: both times digits may get lost.
+        lost = 8 * UNIT_ROUNDOFF * (total.max() + sums.max() + total_error + error)
+        change, change_error = sums - total, np.array([error - total_error + lost])
+        return cls(T[node].astype(np.float64), E[node], change[np.newaxis], change_error)
 
     def put(self, rows: NDArray[np.intp], others: Freed) -> None:
         """Put others in the place of some."""
