@@ -386,9 +386,11 @@ struct BoundSteering {
         return bound.columns<T>(X, block.first, block.width());
     }
     template <class T>
-    State run(const Matrix<T>& X, bool cold, double tol, double look_at, double seconds) {
+    State run(const Matrix<T>& X, bool cold, double tol, double look_at, double seconds,
+              bool proven) {
         const Columns<T> columns = own(X);
-        return unlocked([&] { return steering.run<T>(columns, cold, {tol, look_at, seconds}); });
+        const Aim aim{tol, look_at, seconds, proven};
+        return unlocked([&] { return steering.run<T>(columns, cold, aim); });
     }
     template <class T>
     void make_steps(const Matrix<T>& X, int steps) {
@@ -567,7 +569,7 @@ template <class T>
 void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     steering
         .def("run", &BoundSteering::run<T>, "X"_a.noconvert(), nb::kw_only(), "cold"_a, "tol"_a,
-             "look_at"_a, "seconds"_a)
+             "look_at"_a, "seconds"_a, "proven"_a)
         .def("make_steps", &BoundSteering::make_steps<T>, "X"_a.noconvert(), "steps"_a)
         .def("settle", &BoundSteering::settle<T>, "X"_a.noconvert(), nb::kw_only(), "clip"_a);
     m.def("run_beside", &run_all_beside<T>, "steerings"_a, "X"_a.noconvert(), nb::kw_only(),

@@ -98,6 +98,7 @@ void Descent::follow(const std::vector<std::int32_t>& before) {
             }
         });
     };
+    front_.end();
     move(x_.Z, x_.stride);
     if (x_.halves) move(static_cast<std::uint16_t*>(x_.P), x_.width);
     else move(static_cast<float*>(x_.P), x_.width);
@@ -172,6 +173,24 @@ void Descent::put_back(const Columns<T>& X, double* h) const {
     });
 }
 
+template <class T>
+double Descent::warmest(const Columns<T>& X) const {
+    const Columns<T> own = own_or(X);
+    std::mutex mutex;
+    double most = 0;
+    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        double here = 0;
+        for (std::int64_t row = first; row < last; ++row) {
+            if (!(system_->mass[row] > 0)) continue;
+            const T* const x = own.first + row * own.stride;
+            for (int l = 0; l < own.count; ++l) here = std::max<double>(here, std::fabs(x[l]));
+        }
+        const std::lock_guard<std::mutex> guard(mutex);
+        most = std::max(most, here);
+    });
+    return most;
+}
+
 double Descent::longest(const double* h) const {
     if (!problem_.nodes()) return problem_.greatest(h);
     double most = 0;
@@ -196,10 +215,12 @@ void Descent::pass_heat_on(const Columns<T>& X) {
     const int count = x_.columns;
     heat_.assign(static_cast<std::size_t>(M.graph.n_nodes) * count, 0.0);
     const auto heat_of = [&](std::int64_t i) { return heat_.data() + i * count; };
-    problem_.for_boundary([&](std::int64_t i, std::int64_t j, double weight) {
-        const T* const y = X.first + j * X.stride;
-        for (int l = 0; l < count; ++l) heat_of(i)[l] += weight * y[l];
-    });
+    if (is_any_warm(M, X, count)) {
+        problem_.for_boundary([&](std::int64_t i, std::int64_t j, double weight) {
+            const T* const y = X.first + j * X.stride;
+            for (int l = 0; l < count; ++l) heat_of(i)[l] += weight * y[l];
+        });
+    }
     for (std::int64_t i = 0; given_.row_of && i < M.graph.n_nodes; ++i) {
         const double* const given = given_.at(i);
         for (int l = 0; given && l < count; ++l) heat_of(i)[l] += given[l];
@@ -270,13 +291,15 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
         if (M.kind[p] != moving) continue;
         x_.Z[row * x_.stride + x_.columns] += static_cast<float>(peel.passed(k) / problem_.pivot(p));
     }
-    if (!nodes) return;
-    if (heat_.empty()) {
-        problem_.for_boundary([&](std::int64_t i, std::int64_t j, double weight) {
-            if (M.kind[i] == moving) warm(problem_.row_of(i), i, j, weight);
-        });
+    if (nodes) {
+        if (heat_.empty() && !is_cold) {
+            problem_.for_boundary([&](std::int64_t i, std::int64_t j, double weight) {
+                if (M.kind[i] == moving) warm(problem_.row_of(i), i, j, weight);
+            });
+        }
+        clear_own<T>(exits);
     }
-    clear_own<T>(exits);
+    if (!exits) front_.begin(*system_, x_);
 }
 
 template <class T>
@@ -284,6 +307,7 @@ Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
     const bool resumes = sizeof(T) == 8 && !stale_ && factor_ && factor_ == next_factor_ &&
                          is_up_to_date();
     enter(scale);
+    front_.end();
     if (!resumes) P_and_V_ = Buffer<float>();  // others may need the room
     double inverse[max_width + 1] = {};
     for (int l = 0; l <= x_.columns; ++l) inverse[l] = 1 / scale_[l];
@@ -374,6 +398,7 @@ void Descent::restart() {
     factor_ = next_factor_;
     // Where steps are many, directions so rounded would make them more.
     x_.halves = !factor_ && may_be_halves(x_.width);
+    if (factor_) front_.end();
     make_room();
     if (factor_ && !Y_.get()) Y_ = Buffer<float>(padded(system_->n_rows) * x_.stride);
     std::fill(size_, size_ + max_width, 0.0);
@@ -405,6 +430,8 @@ void Descent::multiply() {
 template <class T>
 void Descent::step(const Columns<T>& X, double* h, float* levels) {
     if (stale_) restart();
+    front_.advance(*system_);
+    x_.reached = front_.rows();
     const Kernels& kernels = problem_.kernels();
     Sums pMp_parts(problem_.n_chunks()), zMp_parts(problem_.n_chunks());
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
@@ -449,6 +476,8 @@ template void Descent::settle<float>(const Columns<float>&, double*, const doubl
                                      bool);
 template void Descent::settle<double>(const Columns<double>&, double*, const double*,
                                       const double*, bool);
+template double Descent::warmest<float>(const Columns<float>&) const;
+template double Descent::warmest<double>(const Columns<double>&) const;
 template void Descent::take<float>(const Columns<float>&, const double*);
 template void Descent::take<double>(const Columns<double>&, const double*);
 template void Descent::put_back<float>(const Columns<float>&, double*) const;

@@ -7,6 +7,7 @@
 
 #include "buffer.hpp"
 #include "factor.hpp"
+#include "front.hpp"
 #include "kernels.hpp"
 #include "problem.hpp"
 #include "sources.hpp"
@@ -55,6 +56,9 @@ public:
     template <class T>
     void put_back(const Columns<T>& X, double* h) const;
 
+    // The greatest size of a temperature at a node that moves, as the steps have it.
+    template <class T>
+    double warmest(const Columns<T>& X) const;
     // The longest exit time of moving nodes, as the steps have it.
     double longest(const double* h) const;
     // Puts h back, eliminated nodes included; the longest exit time of all.
@@ -116,6 +120,7 @@ private:
     Buffer<float> floats_;
     Buffer<double> doubles_, exits_;
     std::shared_ptr<const Factor> factor_, next_factor_;
+    Front front_;  // of heat that began at a few nodes
     double rp_[max_width] = {};  // Z · pivots P, as stored
     // P is stored in units of a power of 2, in which no entry is larger than 2^14, and no entry
     // is larger than its size.

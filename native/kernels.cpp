@@ -231,7 +231,8 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
     Tile sum{};
     for (std::int64_t i = first; i < last; i += max_width) {
         for (std::int64_t row = i; row < last && row < i + max_width; ++row) {
-            const V flow = M.mass[row] > 0 ? sum_of_row(row) : V{};
+            const bool sums = M.mass[row] > 0 && (!x.reached || x.reached[row]);
+            const V flow = sums ? sum_of_row(row) : V{};
             store_lanes<float, W>(x.V + row * x.stride, flow, x.stride);
         }
         float inverse[2 * max_width] = {};

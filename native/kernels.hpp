@@ -82,6 +82,7 @@ struct Vectors {
     int width, lanes, stride;
     int columns;  // lanes that are columns of X; one more lane, if any, is that of h
     bool hidden;  // a further column is 1 − Σ of the others
+    const std::uint8_t* reached;  // 0 at rows whose neighbours have no heat in P yet; null: none
 };
 
 // A block of columns of temperatures.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 
+#include "buffer.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
@@ -33,18 +34,18 @@ private:
     std::fenv_t before_;
 };
 
-constexpr std::int64_t most_packed = 1 << 21;  // numbers; more would not stay in the cache
+constexpr std::int64_t most_packed = 1 << 23;  // numbers; more would not stay in the cache
 constexpr std::int64_t nodes_per_piece = 1 << 14;
 
 // The rows of a claim packed, if it is one of few columns.
 template <class T>
-std::vector<double> packed_rows(const Claim<T>& claim, int threads) {
+Buffer<double> packed_rows(const Claim<T>& claim, int threads) {
     const std::int64_t n = claim.graph.n_nodes, K = claim.columns, width = K == 1 ? 2 : 4;
     if (K > 3 || n * width > most_packed) return {};
-    std::vector<double> rows(static_cast<std::size_t>(n * width));
+    Buffer<double> rows(n * width);
     for_pieces(threads, n, nodes_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
-            double* const row = rows.data() + i * width;
+            double* const row = rows.get() + i * width;
             row[0] = claim.h[i];
             for (std::int64_t k = 0; k < K; ++k) row[k + 1] = claim.X[i * K + k];
         }
@@ -82,9 +83,9 @@ void Evidence::add(const Evidence& other) {
 template <class T>
 Evidence prove(const Claim<T>& asked, int threads, const Prover& prover) {
     Claim<T> claim = asked;
-    const std::vector<double> packed = packed_rows(claim, threads);
-    if (!packed.empty()) {
-        claim.packed = packed.data();
+    const Buffer<double> packed = packed_rows(claim, threads);
+    if (packed.get() != nullptr) {
+        claim.packed = packed.get();
         claim.width_packed = claim.columns == 1 ? 2 : 4;
     }
     // With many columns an entry takes so many times as long as it does in a step.

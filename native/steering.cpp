@@ -76,6 +76,7 @@ Steering::Steering(Problem& problem, ExitTimes& exits, const Block& block, const
     for (int k = 0; k < width; ++k) {
         largest_scale_ = std::max(largest_scale_, scale[k]);
         least_ = std::max({least_, rounding * std::fabs(low[k]), rounding * scale[k]});
+        bounded_ &= std::isfinite(high[k] - low[k]);
     }
     too_many_ = steps_worth_a_factor(problem.system(), block.columns + block.exits);
 }
@@ -220,9 +221,9 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
     while (steps_left_ > 0) {
         if (is_near(aim.tol)) {
             // Is it so near that the recurrence cannot be believed? Better to know than to fail to
-            // prove it.
+            // prove it. Floats that need no proof are good for no more digits.
             const double unsure = drift_ * exits_.longest / (1 - exits_.lack);
-            if (fresh_ || unsure <= (1 - aim_at) * aim.tol) break;
+            if (fresh_ || (floats && !aim.proven) || unsure <= (1 - aim_at) * aim.tol) break;
             if (!weigh_again(X)) return State::short_of_digits;
             continue;
         }
@@ -238,6 +239,9 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         // Weights so far apart that rounding undoes each step.
         if (pace_.since_progress(now, exits_.lack) > patience) return State::hopeless;
         const bool plain = preconditioner_ == Preconditioner::automatic && !problem_.is_factorised();
+        if (floats && now <= reach_ && !bounded_) {  // so far that was a guess
+            reach_ = std::min(reach_, float_reach * descent_.warmest(iterated));
+        }
         bool more_digits = floats && now <= reach_;
         const double to_come =
             plain ? pace_.steps_left(now, [&] { return target(aim.tol); }) : 0.0;

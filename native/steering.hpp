@@ -61,6 +61,7 @@ struct Aim {
     double tol;
     double look_at;  // likely error at which to return in between
     double seconds;  // and the time after which to do so anyway
+    bool proven = true;   // what is found will be: it must not be farther off than it seems
     bool beside = false;  // others run at the same time: what all share must not change
 };
 
@@ -126,6 +127,7 @@ private:
     std::int64_t max_steps_, steps_left_;
     Preconditioner preconditioner_;
     double low_[max_width], high_[max_width], scale_[max_width], levels_[max_width];
+    bool bounded_ = true;  // whether it is known how warm the columns can get
     double least_;          // of fresh residuals: less is rounding
     double largest_scale_;
     double too_many_;       // steps for which a factor pays

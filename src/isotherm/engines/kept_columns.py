@@ -99,7 +99,11 @@ class KeptColumns:
             shares[:, [place[i] for i in held]] += np.linalg.solve(system.T, asked.T).T
         except np.linalg.LinAlgError:
             return None
-        W = shares.astype(V.dtype) @ V
+        # Not by BLAS, whose threads would keep on spinning beside those of the core.
+        W = np.zeros((len(moved), V.shape[1]), V.dtype)
+        for row, own in zip(W, shares.astype(V.dtype), strict=True):
+            for k in np.flatnonzero(own):
+                row += own[k] * V[k]
         W[:, problem.boundary] = 0.0
         W[np.arange(len(moved)), moved] = 1.0
         return W

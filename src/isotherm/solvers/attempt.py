@@ -117,7 +117,7 @@ def iterated(
         X = method.start(problem, tol, None)
         steps = 0
         while True:
-            for step, likely in method.iterate(X, tol, Watch()):
+            for step, likely in method.iterate(X, tol, Watch(proves=False)):
                 if progress is not None:
                     progress(steps + step, likely)
             steps += step

@@ -61,9 +61,12 @@ class Watch:
     ----------
     look_at : float
         Likely error; it may be changed at every look.
+    proves : bool
+        Whether what is found will be proven: then it must not be farther off than it seems.
     """
 
     look_at: float = 0.0
+    proves: bool = True
 
 
 class Method(Protocol):

@@ -160,7 +160,14 @@ class Run:
             cold = self.cold and not (block.exits and self.known)
             state = core.State.GOING
             while state == core.State.GOING:
-                state = steering.run(X, cold=cold, tol=tol, look_at=watch.look_at, seconds=SLICE)
+                state = steering.run(
+                    X,
+                    cold=cold,
+                    tol=tol,
+                    look_at=watch.look_at,
+                    seconds=SLICE,
+                    proven=watch.proves,
+                )
                 self._tell_of_changes()
                 yield self._steps()
             if state == core.State.HOPELESS:
