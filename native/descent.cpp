@@ -262,29 +262,33 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
         for (int l = 0; l < x_.columns; ++l) z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
     };
     const bool is_cold = !is_any_warm(M, X, x_.columns);  // then all heat is put in
-    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
-        for (std::int64_t row = first; row < last; ++row) {
-            const std::int64_t i = problem_.node_of(row);
-            float* const z = x_.Z + row * x_.stride;
-            std::fill(z, z + x_.stride, 0.0f);
-            if (M.kind[i] != moving) continue;
-            const double by_pivot = 1 / problem_.pivot(i);
-            if (exits) {
-                const double passed_on = received.empty() ? 0.0 : received[i];
-                z[x_.columns] = static_cast<float>(by_pivot * (gauge(M, i) + passed_on));
-            }
-            const double* const heat =
-                heat_.empty() ? passed_.at(i) : heat_.data() + i * x_.columns;
-            for (int l = 0; heat && l < x_.columns; ++l) {
-                z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
-            }
-            if (nodes || is_cold) continue;
-            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                const std::int64_t j = graph.ends[e];  // only the boundary is warm
-                if (M.kind[j] == held) warm(row, i, j, graph.weight(e));
-            }
+    const auto begin_at = [&](std::int64_t row, std::int64_t i) {
+        if (M.kind[i] != moving) return;
+        float* const z = x_.Z + row * x_.stride;
+        const double by_pivot = 1 / problem_.pivot(i);
+        if (exits) {
+            const double passed_on = received.empty() ? 0.0 : received[i];
+            z[x_.columns] = static_cast<float>(by_pivot * (gauge(M, i) + passed_on));
         }
+        const double* const heat = heat_.empty() ? passed_.at(i) : heat_.data() + i * x_.columns;
+        for (int l = 0; heat && l < x_.columns; ++l) {
+            z[l] += static_cast<float>(by_pivot * heat[l] / scale_[l]);
+        }
+        if (nodes || is_cold) return;
+        for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+            const std::int64_t j = graph.ends[e];  // only the boundary is warm
+            if (M.kind[j] == held) warm(row, i, j, graph.weight(e));
+        }
+    };
+    const bool at_sources_alone = is_cold && !exits && heat_.empty();
+    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        std::fill(x_.Z + first * x_.stride, x_.Z + last * x_.stride, 0.0f);
+        if (at_sources_alone) return;
+        for (std::int64_t row = first; row < last; ++row) begin_at(row, problem_.node_of(row));
     });
+    for (std::int64_t i = 0; at_sources_alone && passed_.row_of && i < graph.n_nodes; ++i) {
+        if (passed_.row_of[i] >= 0) begin_at(problem_.row_of(i), i);
+    }
     const Peel& peel = problem_.peel();
     for (std::size_t k = 0; exits && k < peel.child.size(); ++k) {
         const std::int64_t p = peel.parent[k], row = problem_.row_of(p);

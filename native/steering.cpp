@@ -240,7 +240,8 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         if (pace_.since_progress(now, exits_.lack) > patience) return State::hopeless;
         const bool plain = preconditioner_ == Preconditioner::automatic && !problem_.is_factorised();
         if (floats && now <= reach_ && !bounded_) {  // so far that was a guess
-            reach_ = std::min(reach_, float_reach * descent_.warmest(iterated));
+            const double known = float_reach * descent_.warmest(iterated);
+            if (target(aim.tol) >= known) reach_ = std::min(reach_, known);
         }
         bool more_digits = floats && now <= reach_;
         const double to_come =

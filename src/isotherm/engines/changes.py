@@ -297,5 +297,5 @@ def _changed(
         raise LabelError("no seed would be left: at least one node must have a known value")
     values = np.vstack([base.values[kept], *held.values()])
     boundary = np.concatenate([base.boundary[kept], np.fromiter(held, np.intp, len(held))])
-    order = np.argsort(boundary)
+    order = np.argsort(boundary, kind="stable")  # in order but for a few
     return base.with_boundary(boundary[order], values[order], ties)
