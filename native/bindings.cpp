@@ -803,6 +803,7 @@ NB_MODULE(_core, m) {
         .def("factorise", [](BoundProblem& b) { unlocked([&] { b.problem.factor(); }); })
         .def_prop_ro("factor_entries", [](const BoundProblem& b) { return b.problem.factor_entries(); })
         .def_prop_ro("is_reordered", [](const BoundProblem& b) { return b.problem.is_reordered(); })
+        .def_prop_ro("n_rows", [](const BoundProblem& b) { return b.problem.system().n_rows; })
         .def_prop_ro("is_one_chunk", [](const BoundProblem& b) { return b.problem.n_chunks() == 1; });
     nb::class_<Sources>(m, "Sources");
     m.def("sources", &make_sources, "problem"_a, "nodes"_a, "rows"_a);

@@ -106,6 +106,9 @@ class Problem:
     def is_reordered(self) -> bool: ...
 
     @property
+    def n_rows(self) -> int: ...
+
+    @property
     def is_one_chunk(self) -> bool: ...
 
 class Sources:

@@ -102,8 +102,8 @@ class KeptColumns:
         # Not by BLAS, whose threads would keep on spinning beside those of the core.
         W = np.zeros((len(moved), V.shape[1]), V.dtype)
         for row, own in zip(W, shares.astype(V.dtype), strict=True):
-            for k in np.flatnonzero(own):
-                row += own[k] * V[k]
+            for at in np.flatnonzero(own):
+                row += own[at] * V[at]
         W[:, problem.boundary] = 0.0
         W[np.arange(len(moved)), moved] = 1.0
         return W

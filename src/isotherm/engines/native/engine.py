@@ -57,7 +57,8 @@ class NativeEngine:
     name: ClassVar[str] = "native"
 
     def __post_init__(self) -> None:
-        n_threads(self.threads)
+        if self.threads is not None:
+            n_threads(self.threads)  # says what is wrong with it
         if core is None:
             raise ParameterError(
                 "the native engine is not available: isotherm was installed without a C++ "

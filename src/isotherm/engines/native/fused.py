@@ -9,7 +9,7 @@ they go on; here is what it is asked for. Four things differ from the plain algo
 - of classes, whose temperatures add up to 1, one column is left out where that makes rows of
   numbers half as wide;
 - blocks of columns go beside each other, one on each thread, where a step is too short to be shared
-  by threads;
+  by threads, or where there are many of them and they are small;
 - where the steps taken so far promise many more, an approximate factorisation takes over as the
   preconditioner.
 """
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.compiled import core
-from isotherm.engines.blocks import blocks_of
+from isotherm.engines.blocks import LANES, blocks_of
 from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
 from isotherm.memory import lanes_within
 from isotherm.solvers.certificate import guessed, prove
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SLICE = 0.005  # seconds after which progress is shown
+MANY = 4  # blocks that may go beside each other where rows of them have no more numbers than this,
+SMALL = 1 << 19  # so that the vectors of several take little room
 
 
 class FusedConjugateGradient(Running["Run"]):
@@ -146,16 +148,17 @@ class Run:
     def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
         before = self._steps()
         yield Reached(0, self._likely())
-        if self._goes_beside():
+        if self._goes_beside(watch):
             yield from self._iterate_beside(X, tol, before)
         else:
-            for reached in self._iterate_in_turn(X, tol, watch):
-                yield Reached(reached - before, self._likely())
+            yield from self._iterate_in_turn(X, tol, watch, before)
         if not self.method.core.factor_entries and self._likely() <= tol:
             self.method.plain_to = min(self.method.plain_to, tol)
 
-    def _iterate_in_turn(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[int]:
-        """One block after the other, each on all threads; yields the steps made."""
+    def _iterate_in_turn(
+        self, X: NDArray[np.floating], tol: float, watch: Watch, before: int
+    ) -> Iterator[Reached]:
+        """One block after the other, each on all threads; `before`: steps made already."""
         for block, steering in self.blocks:
             cold = self.cold and not (block.exits and self.known)
             state = core.State.GOING
@@ -169,17 +172,28 @@ class Run:
                     proven=watch.proves,
                 )
                 self._tell_of_changes()
-                yield self._steps()
+                yield Reached(self._steps() - before, self._likely())
             if state == core.State.HOPELESS:
                 return
             if len(self.blocks) > 1:
                 steering.rest()  # room for the next one
 
-    def _goes_beside(self) -> bool:
-        """Whether blocks are small, and none waits for what another finds."""
-        small = len(self.blocks) > 1 and self.method.core.is_one_chunk
+    def _goes_beside(self, watch: Watch) -> bool:
+        """Whether blocks are small, none waits for what another finds, and nobody looks on.
+
+        That must not depend on how many threads there are: beside each other, blocks share a factor
+        only once all have ended.
+        """
         apart = self.method.exits.done or all(block.exits for block, _ in self.blocks)
-        return bool(small and apart)
+        unseen = self.method.core.is_one_chunk or watch.look_at == 0
+        return bool(self._are_small() and apart and unseen)
+
+    def _are_small(self) -> bool:
+        """Whether there are several blocks, and one is best done by one thread."""
+        matrix, limit = self.method.core, self.method.operator.memory
+        if len(self.blocks) == 1 or matrix.is_one_chunk:
+            return len(self.blocks) > 1
+        return len(self.blocks) >= MANY and matrix.n_rows * LANES <= SMALL and limit is None
 
     def _iterate_beside(
         self, X: NDArray[np.floating], tol: float, before: int
@@ -236,7 +250,7 @@ class Run:
     def settle(self, X: NDArray[np.floating]) -> None:
         """Move X within its bounds, peeled nodes to what their parents imply."""
         steerings = [steering for _, steering in self.blocks]
-        if len(steerings) > 1 and self.method.core.is_one_chunk:
+        if self._are_small():
             core.settle_beside(steerings, X, self.method.operator.threads)
             return
         for steering in steerings:
