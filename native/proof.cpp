@@ -34,7 +34,7 @@ private:
     std::fenv_t before_;
 };
 
-constexpr std::int64_t most_packed = 1 << 23;  // numbers; more would not stay in the cache
+constexpr std::int64_t most_packed = 1 << 22;  // numbers; more would take too much room
 constexpr std::int64_t nodes_per_piece = 1 << 14;
 
 // The rows of a claim packed, if it is one of few columns.
