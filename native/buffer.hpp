@@ -26,8 +26,9 @@ public:
         // No byte more than asked for, from where sanitizers see who reads beyond it.
         bytes_ = static_cast<std::size_t>(count) * sizeof(T);
 #elif defined(__linux__)
-        // Pages come zeroed, and only when touched; a few of them are better used again.
-        is_mapped_ = bytes_ >= huge;
+        // Pages come zeroed, and only when touched; but that takes longer than to use again what the
+        // last solve had, where it is not much.
+        is_mapped_ = bytes_ >= much;
         if (is_mapped_) {
             void* const got =
                 mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -74,8 +75,9 @@ public:
 
 private:
     static constexpr std::size_t line = 64, page = 4096, huge = std::size_t{1} << 21;
+    static constexpr std::size_t much = std::size_t{7} << 20;
     static std::size_t rounded(std::size_t bytes) {
-        const std::size_t unit = bytes >= huge ? huge : page;
+        const std::size_t unit = bytes >= much ? huge : page;
         return (bytes + unit - 1) / unit * unit;
     }
     void swap(Buffer& other) {

@@ -401,7 +401,7 @@ void Descent::restart() {
     stale_ = false;
     factor_ = next_factor_;
     // Where steps are many, directions so rounded would make them more.
-    x_.halves = !factor_ && may_be_halves(x_.width);
+    x_.halves = !factor_ && are_better_halves(x_.width, system_->n_rows);
     if (factor_) front_.end();
     make_room();
     if (factor_ && !Y_.get()) Y_ = Buffer<float>(padded(system_->n_rows) * x_.stride);

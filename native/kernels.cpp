@@ -22,6 +22,19 @@ inline Pairs load_pairs(const void* P, std::int64_t i, std::int64_t j) {
     return reinterpret_cast<Pairs>(both);
 }
 
+// Four rows of two halves.
+inline Vec<float, 8> load_four_pairs(const void* P, const std::int32_t* ends) {
+    const auto* const rows = static_cast<const std::uint32_t*>(P);  // only ever moved
+    const Vec<std::uint32_t, 4> four = {rows[ends[0]], rows[ends[1]], rows[ends[2]], rows[ends[3]]};
+    std::uint16_t halves[8];
+    __builtin_memcpy(halves, &four, sizeof four);
+    return load_halves<8>(halves);
+}
+
+inline Vec<float, 8> each_twice(Vec<float, 4> v) {
+    return Vec<float, 8>{v[0], v[0], v[1], v[1], v[2], v[2], v[3], v[3]};
+}
+
 // Row i of P.
 template <int W, bool Halves>
 inline Row<float, W> load_direction(const void* P, std::int64_t i) {
@@ -160,6 +173,10 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
                 if constexpr (kind == Weights::floats) return M.weights[at];
                 else return static_cast<float>(M.graph_weights[at] * M.weight_unit);
             };
+            const auto weights_from = [&](std::int64_t at) __attribute__((always_inline)) {
+                if constexpr (kind == Weights::floats) return load<float, 4>(M.weights + at);
+                else return Vec<float, 4>{weight(at), weight(at + 1), weight(at + 2), weight(at + 3)};
+            };
             const auto term = [&](std::int64_t at) __attribute__((always_inline)) {
                 const V p = load_direction<W, Halves>(x.P, ends[at]);
                 if constexpr (kind == Weights::ones) return p;
@@ -190,8 +207,17 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
                     a += at(e);
                 }
                 sums.part[0][0] = (a + b) + (c + d);
+            } else if constexpr (W == 2 && Halves) {  // four entries to a register
+                Vec<float, 8> four{};
+                for (; e + 4 <= e1; e += 4) {
+                    ask_for_four(e);
+                    const Vec<float, 8> p = load_four_pairs(x.P, ends + e);
+                    if constexpr (kind == Weights::ones) four += p;
+                    else four += each_twice(weights_from(e)) * p;
+                }
+                sums.part[0] = Vec<float, 2>{(four[0] + four[2]) + (four[4] + four[6]),
+                                             (four[1] + four[3]) + (four[5] + four[7])};
             } else if constexpr (W == 2) {  // two entries to a register
-                static_assert(!Halves);
                 Pairs two[2] = {};
                 for (; e + 4 <= e1; e += 4) {
                     ask_for_four(e);
@@ -333,6 +359,10 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
              double* h, const double* step, const float* beta, const float* stored,
              std::int64_t first, std::int64_t last, double* dots) {
     constexpr int rows = rows_per_tile<W>;
+    void* const P = x.P;
+    const float* const Z = x.Z;
+    const float* const mass = M.mass;
+    const int stride = x.stride, columns = x.columns;
     T steps[W] = {};
     for (int l = 0; l < X.count; ++l) steps[l] = static_cast<T>(step[l]);
     const auto along = repeated<W>(steps);
@@ -341,7 +371,7 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
     const bool flat = X.full_rows && X.stride == W;
     Tile sum{};
     for (std::int64_t i = first; i < last; i += rows) {
-        const Tile p = load_directions<W, Halves>(x.P, i);
+        const Tile p = load_directions<W, Halves>(P, i);
         const auto here = static_cast<int>(last - i < rows ? last - i : rows);
         if (X.count > 0 && flat) {  // nothing beyond its last row is ours
             T* const row = X.first + i * W;
@@ -359,12 +389,12 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
         }
         if (h) {
             for (int r = 0; r < here; ++r) {
-                h[i + r] += step[x.columns] * static_cast<double>(p[r * W + x.columns]);
+                h[i + r] += step[columns] * static_cast<double>(p[r * W + columns]);
             }
         }
-        store_directions<W, Halves>(x.P, i, unit * (load_tile<W>(from, i, x.stride) + keep * p));
-        const Tile z = load_tile<W>(x.Z, i, x.stride);
-        sum += spread<W>(M.mass + i) * z * load_directions<W, Halves>(x.P, i);
+        store_directions<W, Halves>(P, i, unit * (load_tile<W>(from, i, stride) + keep * p));
+        const Tile z = load_tile<W>(Z, i, stride);
+        sum += spread<W>(mass + i) * z * load_directions<W, Halves>(P, i);
         if (i % rows_per_sum == 0) flush<W>(sum, dots);
     }
     flush<W>(sum, dots);

@@ -24,8 +24,12 @@ namespace {
 inline int width_for(int lanes) {
     return lanes <= 1 ? 1 : lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16;
 }
-// Whether P may be of halves: narrower rows are small as they are.
-constexpr bool may_be_halves(int width) { return width >= 4; }
+// Whether P may be of halves, and whether that pays: narrow rows are small as they are, unless there
+// are so many of them that a core's own cache does not hold them.
+constexpr bool may_be_halves(int width) { return width >= 2; }
+inline bool are_better_halves(int width, std::int64_t rows) {
+    return may_be_halves(width) && (width > 2 || rows > (1 << 15));
+}
 // Rows for which there must be room, so that a register may be filled from any of them on.
 inline std::int64_t padded(std::int64_t rows) { return (rows / max_width + 2) * max_width; }
 }  // namespace

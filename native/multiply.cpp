@@ -36,10 +36,10 @@ void multiply_rows(const Graph& graph, const float* X, float* Y, std::int64_t fi
 }  // namespace
 
 void multiply(const Graph& graph, const float* X, float* Y, int threads) {
-    const auto cuts = cut_rows(graph);
     const auto rows = graph.weights ? multiply_rows<true> : multiply_rows<false>;
-    for_chunks(threads, static_cast<std::int64_t>(cuts.size()) - 1,
-               [&](std::int64_t c) { rows(graph, X, Y, cuts[c], cuts[c + 1]); });
+    for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+        rows(graph, X, Y, first, last);
+    });
 }
 
 }  // namespace isotherm

@@ -60,13 +60,13 @@ public:
     // Calls body(chunk, first, last) for chunks of the system's rows.
     template <class Body>
     void for_rows(Body body) const {
-        for_cuts(system_cuts_, body);
+        for_cuts(threads_, system_cuts_, body);
     }
     std::int64_t n_chunks() const { return static_cast<std::int64_t>(system_cuts_.size()) - 1; }
     // The same for nodes.
     template <class Body>
     void for_nodes(Body body) const {
-        for_cuts(cuts_, body);
+        for_cuts(threads_, cuts_, body);
     }
 
     // Calls body(i, j, weight) for edges between nodes i that are not held and nodes j that are.
@@ -105,11 +105,6 @@ public:
 
 private:
     void cut();
-    template <class Body>
-    void for_cuts(const std::vector<std::int64_t>& cuts, Body body) const {
-        for_chunks(threads_, static_cast<std::int64_t>(cuts.size()) - 1,
-                   [&](std::int64_t c) { body(c, cuts[c], cuts[c + 1]); });
-    }
 
     std::vector<std::uint8_t> kind_;
     std::vector<std::int64_t> cuts_, system_cuts_;

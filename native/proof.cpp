@@ -92,14 +92,13 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover) {
     const auto cuts = cut_rows(claim.graph.n_nodes, [&](std::int64_t i) {
         return claim.graph.start[i] * (claim.columns + 8) / 8;
     });
-    const auto n_chunks = static_cast<std::int64_t>(cuts.size()) - 1;
     Evidence all(claim.columns);
     std::mutex mutex;
-    for_chunks(threads, n_chunks, [&](std::int64_t c) {
+    for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         const StandardArithmetic standard;
         Evidence part(claim.columns);
-        if constexpr (sizeof(T) == 4) prover.prove_f(claim, cuts[c], cuts[c + 1], part);
-        else prover.prove_d(claim, cuts[c], cuts[c + 1], part);
+        if constexpr (sizeof(T) == 4) prover.prove_f(claim, first, last, part);
+        else prover.prove_d(claim, first, last, part);
         const std::lock_guard<std::mutex> guard(mutex);
         all.add(part);
     });

@@ -26,9 +26,9 @@ Nodes pull(const Graph& graph, std::uint8_t* marked, int threads,
     };
     Nodes all;
     std::mutex mutex;
-    for_chunks(threads, static_cast<std::int64_t>(cuts.size()) - 1, [&](std::int64_t c) {
+    for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         Nodes found;
-        for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
+        for (std::int64_t i = first; i < last; ++i) {
             if (is_marked(i)) continue;
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 if (!is_marked(graph.ends[e])) continue;
@@ -115,9 +115,8 @@ std::int64_t components(const Graph& graph, std::int32_t* component, int threads
                         std::int64_t first_ghost) {
     std::int32_t* const parent = component;
     for (std::int64_t i = 0; i < graph.n_nodes; ++i) parent[i] = static_cast<std::int32_t>(i);
-    const auto cuts = cut_rows(graph);
-    for_chunks(threads, static_cast<std::int64_t>(cuts.size()) - 1, [&](std::int64_t c) {
-        for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
+    for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 if (graph.ends[e] >= i) break;  // rows are sorted: the rest is seen from below
                 join(parent, static_cast<std::int32_t>(i), graph.ends[e]);

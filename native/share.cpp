@@ -57,10 +57,9 @@ void multiply_share(const Share& share, int width, const float* P, float* V, dou
                     int threads) {
     const auto cuts = cuts_of(share);
     const auto run = best(width).multiply;
-    const auto chunks = static_cast<std::int64_t>(cuts.size()) - 1;
-    Parts parts(chunks, width);
-    for_chunks(threads, chunks, [&](std::int64_t c) {
-        run(share, P, V, parts.dots_of(c), cuts[c], cuts[c + 1]);
+    Parts parts(static_cast<std::int64_t>(cuts.size()) - 1, width);
+    for_cuts(threads, cuts, [&](std::int64_t c, std::int64_t first, std::int64_t last) {
+        run(share, P, V, parts.dots_of(c), first, last);
     });
     parts.combine(dots, nullptr);
 }
@@ -90,10 +89,9 @@ void weigh_share(const Share& share, int width, const Heating& heat, const doubl
                  double* dots, double* levels, int threads) {
     const auto cuts = cuts_of(share);
     const auto run = best(width).weigh;
-    const auto chunks = static_cast<std::int64_t>(cuts.size()) - 1;
-    Parts parts(chunks, width);
-    for_chunks(threads, chunks, [&](std::int64_t c) {
-        run(share, heat, X, R, parts.dots_of(c), parts.levels_of(c), cuts[c], cuts[c + 1]);
+    Parts parts(static_cast<std::int64_t>(cuts.size()) - 1, width);
+    for_cuts(threads, cuts, [&](std::int64_t c, std::int64_t first, std::int64_t last) {
+        run(share, heat, X, R, parts.dots_of(c), parts.levels_of(c), first, last);
     });
     parts.combine(dots, levels);
 }

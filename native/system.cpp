@@ -28,14 +28,6 @@ void sort_by_length(std::int32_t* first, std::int32_t* last, const std::int32_t*
     std::copy(sorted.begin(), sorted.end(), first);
 }
 
-// Calls visit(j, weight) for the edges of a node to nodes that move.
-template <class Visit>
-void for_moving(const Graph& graph, const std::uint8_t* kind, std::int64_t i, Visit visit) {
-    for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-        if (kind[graph.ends[e]] == moving) visit(graph.ends[e], graph.weight(e));
-    }
-}
-
 // Rows in the order in which they are found from the first one, breadth first; then those of the
 // next piece.
 std::vector<std::int32_t> breadth_first(const System& system) {
@@ -113,10 +105,13 @@ void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, i
     const std::int64_t n = M.graph.n_nodes;
     std::vector<std::int32_t> lengths(static_cast<std::size_t>(n));
     row_of_.assign(lengths.size(), -1);
-    for_pieces(threads, n, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
+    for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
-            if (M.kind[i] != moving) continue;
-            for_moving(graph, M.kind, i, [&](std::int32_t, double) { ++lengths[i]; });
+            std::int32_t count = 0;
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                count += M.kind[graph.ends[e]] == moving;
+            }
+            lengths[i] = M.kind[i] == moving ? count : 0;
         }
     });
     std::vector<std::int32_t> sorted;
@@ -137,14 +132,21 @@ void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, i
     if (graph.weights) weights_ = Buffer<float>(start_[n_rows]);
     mass_.assign(static_cast<std::size_t>(padded(n_rows)), 0.0f);
     if (whole.units) units_ = mass_;
-    for_pieces(threads, n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
+    const auto cuts = cut_rows(n_rows, [&](std::int64_t r) { return start_[r]; });
+    for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r) {
             const std::int64_t i = nodes_[r];
+            // An end that has no row is written, too, and then replaced by the next one: no processor
+            // could foresee which have.
             std::int64_t at = start_[r];
-            for_moving(graph, M.kind, i, [&](std::int32_t j, double weight) {
-                if (graph.weights) weights_[at] = static_cast<float>(weight / M.largest_pivot);
-                ends_[at++] = row_of_[j];
-            });
+            for (std::int64_t e = graph.start[i]; at < start_[r + 1]; ++e) {
+                const std::int32_t row = row_of_[graph.ends[e]];
+                ends_[at] = row;
+                if (graph.weights) {
+                    weights_[at] = static_cast<float>(graph.weights[e] / M.largest_pivot);
+                }
+                at += row >= 0;
+            }
             mass_[r] = M.mass[i];
             if (whole.units) units_[r] = whole.units[i];
         }

@@ -988,6 +988,64 @@ void the_front_goes_an_edge_further() {
     CHECK(front.rows() == nullptr);
 }
 
+// A number that half precision has, as its bits.
+std::uint16_t half_of(float x) {
+    if (!(x < 0 || x > 0)) return 0;
+    int exponent = 0;
+    const float mantissa = std::frexp(std::fabs(x), &exponent);  // from 1/2 to 1
+    const auto fraction = static_cast<int>(std::ldexp(mantissa, 11)) & 0x3ff;
+    return static_cast<std::uint16_t>((x < 0) << 15 | (exponent + 14) << 10 | fraction);
+}
+
+// One product, by rows of every width, in both precisions, against a loop over the entries. `weights`:
+// 0: none, 1: floats, 2: those of the graph.
+void products_are_sums_over_neighbours(const Edges& edges, int width, bool halves, int weights,
+                                       const Kernels* kernels) {
+    const OwnGraph own = built<Int>(edges, weights > 0, 1);
+    const Graph graph = view(own);
+    const Int n = graph.n_nodes, room = padded(n);
+    std::vector<float> floats(graph.n_entries()), mass(room, 0.0f), V(room * width, 0.0f);
+    std::vector<float> P(room * width, 0.0f);
+    std::vector<std::uint16_t> half_P(P.size(), 0);
+    for (Int e = 0; e < graph.n_entries(); ++e) floats[e] = static_cast<float>(graph.weight(e) / 8);
+    for (Int i = 0; i < n; ++i) {
+        if (i % 7 == 3) continue;  // does not move
+        mass[i] = static_cast<float>(1 + dice.below(8)) / 8;
+        for (int l = 0; l < width; ++l) {
+            P[i * width + l] = static_cast<float>(dice.below(257) - 128) / 16;
+            half_P[i * width + l] = half_of(P[i * width + l]);
+        }
+    }
+    System M{};
+    M.n_rows = n;
+    M.start = graph.start;
+    M.ends = graph.ends;
+    M.weights = weights == 1 ? floats.data() : nullptr;
+    M.graph_weights = weights == 2 ? graph.weights : nullptr;
+    M.weight_unit = 1.0 / 8;
+    M.mass = mass.data();
+    Vectors x{};
+    x.P = halves ? static_cast<void*>(half_P.data()) : P.data();
+    x.halves = halves;
+    x.V = V.data();
+    x.width = x.lanes = x.stride = width;
+    double dots[max_width] = {};
+    kernels->product(M, x, 0, n, dots);
+    Doubles sums(width, 0.0);
+    for (Int i = 0; i < n; ++i) {
+        for (int l = 0; l < width; ++l) {
+            double flow = 0;
+            for (Int e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                flow += graph.weight(e) / 8 * P[graph.ends[e] * width + l];
+            }
+            const double p = P[i * width + l], v = mass[i] > 0 ? p - flow / mass[i] : 0;
+            CHECK(std::fabs(V[i * width + l] - v) <= 1e-4 * (1 + std::fabs(v)));
+            sums[l] += mass[i] * p * v;
+        }
+    }
+    for (int l = 0; l < width; ++l) CHECK(std::fabs(dots[l] - sums[l]) <= 1e-3 * (1 + std::fabs(sums[l])));
+}
+
 // Blocks with exit times of their own, run beside each other, against each of them alone. A long strip
 // with few seeds needs so many steps that they ask for a factor.
 template <class T>
@@ -1409,8 +1467,16 @@ int main() {
             heat_is_followed_without_loss(strip(8000), true, columns, true, kernels);
             heat_is_followed_without_loss(scattered(9000, 70000), false, columns, false, kernels);
         }
+        for (const int width : {1, 2, 4, 8, 16}) {
+            const Edges edges = with_hub(scattered(400, 2000));
+            for (const int weights : {0, 1, 2}) {
+                products_are_sums_over_neighbours(edges, width, false, weights, kernels);
+                if (!may_be_halves(width)) continue;
+                products_are_sums_over_neighbours(edges, width, true, weights, kernels);
+            }
+        }
         for (const bool is_slow : {false, true}) {
-            const Edges edges = is_slow ? strip(600) : with_hub(scattered(2000, 6000));
+            const Edges edges = is_slow ? strip(1000) : with_hub(scattered(2000, 6000));
             blocks_beside_each_other_are_as_alone<float>(edges, is_slow, kernels);
             blocks_beside_each_other_are_as_alone<double>(edges, is_slow, kernels);
         }

@@ -32,6 +32,13 @@ void for_pieces(int threads, std::int64_t n, std::int64_t size, Body body) {
     });
 }
 
+// Calls body(chunk, first, last) for the rows between cuts, see cut_rows, likewise.
+template <class Body>
+void for_cuts(int threads, const std::vector<std::int64_t>& cuts, Body body) {
+    for_chunks(threads, static_cast<std::int64_t>(cuts.size()) - 1,
+               [&](std::int64_t c) { body(c, cuts[c], cuts[c + 1]); });
+}
+
 // Ends a long loop on the calling thread if it was interrupted; for code without chunks.
 void check_interrupt();
 
