@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from conftest import CliRun
+from isotherm.compiled import core
 
 TWO_CLIQUES = "source,target\n" + "".join(
     f"{a},{b}\n" for part in ("abcde", "vwxyz") for a in part for b in part if a < b
@@ -63,6 +64,8 @@ def test_no_library_is_loaded_that_takes_longer_than_a_small_job(here):
     heavy = {"sklearn", "pandas", "polars", "matplotlib", "networkx", "jinja2"}
     assert not heavy & set(loaded)
     assert not {"scipy.optimize", "scipy.stats", "scipy.special", "scipy.spatial"} & set(loaded)
+    if core is not None:
+        assert "scipy.sparse" not in loaded
 
 
 def test_standard_input_and_output(here):

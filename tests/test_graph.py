@@ -419,3 +419,17 @@ def test_products_in_single_precision_are_those_of_scipy(columns, weighted):
     graph = Graph.from_edges(source, target, rng.random(200) if weighted else None)
     X = rng.standard_normal((graph.n_nodes, columns), dtype=np.float32)
     assert graph.rows.multiply(X) == pytest.approx(graph.adjacency @ X, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_product_without_scipy_is_that_of_the_matrix(weighted):
+    rng = np.random.default_rng(7)
+    source, target = rng.integers(0, 40, (2, 90))  # some nodes have no edges, some have loops
+    weight = rng.random(90) if weighted else None
+    graph = Graph.from_edges(source, target, weight, nodes=range(45))
+    assert graph.rows.are_few
+    for dtype in (np.float32, np.float64):
+        X = rng.random((45, 3)).astype(dtype)
+        np.testing.assert_allclose(graph.rows.product(X), graph.adjacency @ X, rtol=1e-6)
+    none = Graph.from_edges([], [], nodes=range(3)).rows
+    assert (none.product(np.ones((3, 2))) == 0).all()

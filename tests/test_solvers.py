@@ -1,5 +1,10 @@
 """Every solver on every engine passes the same tests. A new one joins by a line in a table."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import igraph
 import networkx as nx
 import numpy as np
@@ -21,6 +26,7 @@ from isotherm.equilibrium import solve
 from isotherm.errors import LabelError, ParameterError, UnknownNode
 from isotherm.solvers import SOLVERS, SolveOptions, choose_solvers
 from isotherm.solvers.cg import PlainConjugateGradient
+from isotherm.solvers.direct import Dense, Factors
 from isotherm.solvers.method import Reached
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import dense_temperatures, grid, random_graph
@@ -138,6 +144,34 @@ def test_a_slow_graph_is_solved_to_tolerance(solver):
 
 
 # --- how they get there ---------------------------------------------------------------------------
+
+
+def test_a_dense_matrix_and_sparse_factors_solve_alike(rng):
+    for weighted in (False, True):
+        graph = random_graph(rng, 60, 150, weighted=weighted)
+        problem = DirichletProblem(graph, np.arange(5), rng.random((5, 3)), leak=0.1)
+        R = rng.random((problem.n_free, 3))
+        dense, sparse = Dense(problem), Factors(problem, None)
+        np.testing.assert_allclose(dense.solve(R), sparse.solve(R), rtol=1e-12)
+
+
+def test_a_dense_matrix_that_is_singular_gains_nothing():
+    path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    dense = Dense(DirichletProblem(path, np.array([0]), np.ones((1, 1))))
+    dense.matrix[:] = 0.0  # as by weights that underflow
+    assert (dense.solve(np.ones((3, 1))) == 0).all()
+
+
+@pytest.mark.slow
+def test_pivots_that_cancel_do_not_end_the_process():
+    # A case that the fuzzer found: SuperLU read what it had not written, which is seen best where
+    # memory is not zero to begin with.
+    command = [sys.executable, "-m", "tests.fuzz", "--case", "3693324807005184"]
+    root = Path(__file__).parent.parent
+    for filled_with in ("1", "85", "165"):
+        env = os.environ | {"MALLOC_PERTURB_": filled_with}
+        run = subprocess.run(command, cwd=root, env=env, capture_output=True, check=False)
+        assert run.returncode == 0
 
 
 def test_a_column_at_its_target_is_frozen_while_others_move():

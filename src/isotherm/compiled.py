@@ -46,8 +46,8 @@ def n_threads(threads: int | None = None) -> int:
                 f"threads must be a whole number from 1 to {MOST_THREADS} or None, got {threads!r}"
             )
         return threads
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if asked.isdecimal():
+    asked = os.environ.get("OMP_NUM_THREADS")
+    if asked and (asked := asked.split(",")[0].strip()).isdecimal():
         digits = len(str(MOST_THREADS))
         wanted = MOST_THREADS if len(asked.lstrip("0")) > digits else int(asked[-digits:])
         if wanted > 0:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.compiled import core, n_threads
 from isotherm.errors import ParameterError
 from isotherm.labels import UNKNOWN
 from isotherm.rounding import UNIT_ROUNDOFF
@@ -38,6 +39,30 @@ class Means:
     all: NDArray[np.floating]
     free: NDArray[np.floating]
     seed_share: NDArray[np.floating]
+
+
+def sum_up(
+    temperatures: NDArray[np.floating], nodes: NDArray[np.float64], seed_codes: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Sums over all nodes and over the free ones, of those that have a temperature.
+
+    Returns
+    -------
+    sums : array of shape (2, K), of temperatures
+    errors : array of shape (2,), of the certificate's factors `nodes`
+    counts : int array of shape (2,)
+    """
+    if core is not None:
+        found = core.sum_up(np.ascontiguousarray(temperatures), seed_codes, nodes, n_threads())
+        sums, errors, counts = map(np.array, found)
+        return sums.reshape(2, -1), errors, counts
+    has = ~np.isnan(temperatures[:, 0])
+    masks = has, has & (seed_codes < 0)
+    return (
+        np.array([temperatures[mask].sum(axis=0, dtype=np.float64) for mask in masks]),
+        np.array([np.nansum(nodes[mask]) for mask in masks]),
+        np.array([np.count_nonzero(mask) for mask in masks]),
+    )
 
 
 def plain(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.compiled import core, n_threads
-from isotherm.decision import Means, ScoreErrors, score_errors, shift_and_scale
+from isotherm.decision import Means, ScoreErrors, score_errors, shift_and_scale, sum_up
 from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -260,30 +260,6 @@ def mean_temperatures(
     return (
         Means(means[0], means[1], shares),
         Means(mean_errors[0], mean_errors[1], rounding * shares),
-    )
-
-
-def sum_up(
-    temperatures: NDArray[np.floating], nodes: NDArray[np.float64], seed_codes: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Sums over all nodes and over the free ones, of those that have a temperature.
-
-    Returns
-    -------
-    sums : array of shape (2, K), of temperatures
-    errors : array of shape (2,), of the certificate's factors `nodes`
-    counts : int array of shape (2,)
-    """
-    if core is not None:
-        found = core.sum_up(np.ascontiguousarray(temperatures), seed_codes, nodes, n_threads())
-        sums, errors, counts = map(np.array, found)
-        return sums.reshape(2, -1), errors, counts
-    has = ~np.isnan(temperatures[:, 0])
-    masks = has, has & (seed_codes < 0)
-    return (
-        np.array([temperatures[mask].sum(axis=0, dtype=np.float64) for mask in masks]),
-        np.array([np.nansum(nodes[mask]) for mask in masks]),
-        np.array([np.count_nonzero(mask) for mask in masks]),
     )
 
 

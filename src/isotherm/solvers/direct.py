@@ -1,9 +1,9 @@
-"""Equation (4), ``X = (I − Q)⁻¹ R Y``, by sparse factorisation."""
+"""Equation (4), ``X = (I − Q)⁻¹ R Y``, by sparse factorisation, dense where F is small."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import scipy
@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.solvers.fill import Order
     from isotherm.solvers.operator import Operator, Sources
 
+DENSE = 128  # free nodes up to which a dense matrix is solved sooner than a sparse one is set up
 FOR_SUPERLU = 2_000  # free nodes up to which its own order takes a few milliseconds at most
+# Pivots that cancel to exactly 0, as they may where weights are far apart, can make SuperLU crash:
+# the diagonal is a little larger than it should be, and refinement takes that back.
+APART = 1 + 2.0**-46
 WORK_PER_ENTRY = 200  # up to which an order of ours is looked for
 
 
@@ -28,7 +33,8 @@ WORK_PER_ENTRY = 200  # up to which an order of ours is looked for
 class Direct:
     """Sparse LU of the symmetric form ``M = D_F (I − Q)``, then refinement.
 
-    Best for small or tree-like graphs; on large well-connected ones the factors fill up.
+    With up to 128 free nodes the matrix is dense. Best for small or tree-like graphs; on large
+    well-connected ones the factors fill up.
 
     Parameters
     ----------
@@ -62,23 +68,49 @@ class Direct:
             raise ParameterError(
                 f"the order is for {len(order.nodes)} nodes, but {problem.n_free} are free"
             )
-        if order is None and problem.n_free > FOR_SUPERLU:
-            size = problem.n_free + problem.inner.nnz
-            order = elimination_order(problem.inner, most_work=WORK_PER_ENTRY * size)
-        matrix = (scipy.sparse.diags_array(problem.diagonal) - problem.inner).tocsr()
         try:
-            factors = Factors(matrix, order)
-        except RuntimeError:  # singular in float64: the weights are too far apart
-            factors = None
+            is_small = order is None and problem.n_free <= DENSE
+            factors: Solved | None = Dense(problem) if is_small else Factors(problem, order)
+        except RuntimeError:
+            factors = None  # singular in float64: the weights are too far apart
         return BoundDirect(operator, factors, self.max_iter)
+
+
+class Solved(Protocol):
+    """What solves with M."""
+
+    def solve(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``M⁻¹ R``."""
+        ...
+
+
+class Dense:
+    """M as a dense matrix; SciPy, which takes long to load, is not needed."""
+
+    def __init__(self, problem: DirichletProblem) -> None:
+        inner = problem.graph.rows.among(problem.free)
+        self.matrix = np.diag(problem.diagonal)
+        row = np.repeat(np.arange(len(self.matrix)), np.diff(inner.start))
+        self.matrix[row, inner.ends] -= 1.0 if inner.weights is None else inner.weights
+
+    def solve(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
+        try:
+            return np.asarray(np.linalg.solve(self.matrix, R), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return np.zeros_like(R)  # singular, as above: nothing is gained
 
 
 class Factors:
     """``M = L U``, its rows and columns in a given order or, without one, in SuperLU's own."""
 
-    def __init__(self, matrix: scipy.sparse.csr_array, order: Order | None) -> None:
+    def __init__(self, problem: DirichletProblem, order: Order | None) -> None:
         from scipy.sparse.linalg import splu  # not needed where conjugate gradients will do
 
+        if order is None and problem.n_free > FOR_SUPERLU:
+            size = problem.n_free + problem.inner.nnz
+            order = elimination_order(problem.inner, most_work=WORK_PER_ENTRY * size)
+        diagonal = APART * problem.diagonal
+        matrix = (scipy.sparse.diags_array(diagonal) - problem.inner).tocsr()
         self.nodes = slice(None) if order is None else order.nodes
         how: dict[str, Any] = {"permc_spec": "MMD_AT_PLUS_A"}
         if order is not None:
@@ -100,7 +132,7 @@ class Factors:
 class BoundDirect(Relaxation):
     """See `isotherm.solvers.method.Method`."""
 
-    def __init__(self, operator: Operator, factors: Factors | None, max_iter: int) -> None:
+    def __init__(self, operator: Operator, factors: Solved | None, max_iter: int) -> None:
         super().__init__(operator)
         self.factors = factors
         self.max_iter = max_iter

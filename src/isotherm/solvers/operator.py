@@ -117,7 +117,8 @@ class ReferenceOperator:
 
     def apply(self, P: Numbers) -> NDArray[np.float64]:
         product: NDArray[np.float64] = self.diagonal * P
-        product -= self.problem.graph.adjacency @ P
+        graph = self.problem.graph
+        product -= graph.rows.product(P) if graph.rows.are_few else graph.adjacency @ P
         product[self._held] = 0.0
         return product
 

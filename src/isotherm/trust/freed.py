@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.decision import sum_up
+from isotherm.labels import UNKNOWN
 from isotherm.rounding import UNIT_ROUNDOFF, rounding_of_sums
 from isotherm.solvers.certificate import COVERED
 from isotherm.solvers.imbalance import row_sums
@@ -80,9 +82,10 @@ class ResponseSums(NamedTuple):
     @classmethod
     def of(cls, responses: Solution) -> ResponseSums:
         """Those of responses at all nodes."""
-        X, factors = responses.temperatures, responses.certificate.nodes
-        sums = np.asarray(np.nansum(X, axis=0, dtype=np.float64))
-        return cls(sums, float(np.nansum(factors)), len(X))
+        X = responses.temperatures
+        seeds = np.full(len(X), UNKNOWN)  # all nodes count alike
+        (sums, _), (exits, _), _ = sum_up(X, responses.certificate.nodes, seeds)
+        return cls(sums, float(exits), len(X))
 
 
 def free_each(
