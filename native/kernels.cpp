@@ -32,7 +32,7 @@ inline Vec<float, 8> load_four_pairs(const void* P, const std::int32_t* ends) {
 }
 
 inline Vec<float, 8> each_twice(Vec<float, 4> v) {
-    return Vec<float, 8>{v[0], v[0], v[1], v[1], v[2], v[2], v[3], v[3]};
+    return __builtin_shufflevector(v, v, 0, 0, 1, 1, 2, 2, 3, 3);
 }
 
 // Row i of P.
@@ -187,7 +187,7 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
                 for (int k = 0; k < 4; ++k) __builtin_prefetch(rows + bytes * ends[at + ahead + k]);
             };
             V sums{};
-            if constexpr (W == 1) {  // eight entries to a register
+            if constexpr (W == 1) {
                 static_assert(!Halves);
                 const auto* const p = static_cast<const float*>(x.P);
                 float a = 0, b = 0, c = 0, d = 0;  // so that additions need not wait for each other

@@ -287,4 +287,4 @@ def _with_ghosts(problem: SharedProblem, T: NDArray[np.floating]) -> NDArray[np.
 
 def _errors(solution: Solution) -> NDArray[np.float64]:
     """Bounds on the errors at all nodes, ghosts included."""
-    return np.nan_to_num(solution.error_bound, nan=0.0, posinf=np.inf)
+    return solution.certificate.error_or_0

@@ -82,7 +82,7 @@ class Rows:
     def sums(self) -> NDArray[np.float64]:
         """Sum of each row: the degrees."""
         if self.weights is None:
-            return (self.start[1:] - self.start[:-1]).astype(np.float64)
+            return np.subtract(self.start[1:], self.start[:-1], dtype=np.float64)
         if not self.compiled:
             with np.errstate(over="ignore"):
                 return np.asarray(self.matrix() @ np.ones(self.n_nodes))

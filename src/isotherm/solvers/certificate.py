@@ -86,10 +86,16 @@ class Certificate:
             np.maximum(bound, np.minimum(self.nodes * column, span), out=bound)
         return bound
 
+    @property
+    def error_or_0(self) -> NDArray[np.float64]:
+        """The same, and 0 at nodes without a temperature."""
+        bound = self.error_bound
+        return np.where(np.isnan(bound), 0.0, bound)
+
     @cached_property
     def longest(self) -> float:
         """The greatest factor of a node: the longest exit time."""
-        return float(np.nanmax(self.nodes, initial=0.0))
+        return float(np.fmax.reduce(self.nodes, initial=0.0))
 
     @cached_property
     def bound(self) -> float:

@@ -304,5 +304,5 @@ def potential(
     # Of nodes that no heat can reach: 0.
     return (
         np.nan_to_num(X[:, 0].astype(np.float64), nan=0.0),
-        np.nan_to_num(proof.error_bound, nan=0.0, posinf=np.inf),
+        proof.error_or_0,
     )

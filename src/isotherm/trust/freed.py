@@ -59,7 +59,7 @@ class Freed(NamedTuple):
         total_error: float,
     ) -> Freed:
         """One, from the solution without it; `total` is the sum of temperatures with it."""
-        T, E = solution.temperatures, np.nan_to_num(solution.error_bound, posinf=np.inf)
+        T, E = solution.temperatures, solution.certificate.error_or_0
         sums, error = np.nansum(T, axis=0, dtype=np.float64), float(E.sum())
         # A difference, to which the total will be added again: both times digits may get lost.
         lost = 8 * UNIT_ROUNDOFF * (total.max() + sums.max() + total_error + error)

@@ -156,7 +156,7 @@ def leave_one_out(
     """
     problem, tol = session.problem, session.options.tol if tol is None else tol
     places = np.arange(problem.n_seeds) if some is None else np.asarray(some)
-    E = np.nan_to_num(solution.error_bound, nan=0.0, posinf=np.inf)
+    E = solution.certificate.error_or_0
     T = solution.temperatures
     total, total_error = np.asarray(np.nansum(T, axis=0, dtype=np.float64)), float(E.sum())
     found = Freed.unreached(len(places), problem.n_columns)
@@ -203,7 +203,7 @@ def leave_some_out(
     """
     problem = session.problem
     found = _without(session, solution, some, tol)
-    T, E = found.temperatures, np.nan_to_num(found.error_bound, posinf=np.inf)
+    T, E = found.temperatures, found.certificate.error_or_0
     own = problem.seeds[some]
     sums = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
     freed = T[own].astype(np.float64)
@@ -315,15 +315,19 @@ def left_out_of(
     rounding = 2 * totals.n_nodes * UNIT_ROUNDOFF
     off = np.asarray(sum_errors).reshape(-1, 1) * (1 + rounding) + rounding * (sums + heat)
     share = left / np.maximum(left.sum(axis=-1, keepdims=True), 1e-300)
-    spread = (np.broadcast_to(each, T.shape) for each in (sums / n_counted, free / n_free, share))
-    means = Means(*spread)
+    means = Means(*(_rows_like(T, each) for each in (sums / n_counted, free / n_free, share)))
     is_last = means.seed_share[np.arange(len(T)), seeds.codes] == 0
     mean_errors = Means(
-        np.broadcast_to(off / n_counted, T.shape),
+        _rows_like(T, off / n_counted),
         np.where(heated, off / n_free, 0.0),
         2 * totals.n_seeds * UNIT_ROUNDOFF * means.seed_share,
     )
     return LeftOut(seeds.places, seeds.codes, T, means, errors, mean_errors, is_last, together)
+
+
+def _rows_like(T: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One row for each of T's, where there is one for all."""
+    return rows if rows.shape == T.shape else np.broadcast_to(rows, T.shape)
 
 
 def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
