@@ -433,3 +433,18 @@ def test_a_product_without_scipy_is_that_of_the_matrix(weighted):
         np.testing.assert_allclose(graph.rows.product(X), graph.adjacency @ X, rtol=1e-6)
     none = Graph.from_edges([], [], nodes=range(3)).rows
     assert (none.product(np.ones((3, 2))) == 0).all()
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+@pytest.mark.parametrize(
+    ("part", "place", "number"),
+    [("indptr", 0, 1), ("indptr", 1, 7), ("indptr", -1, 9), ("indices", 1, 7), ("indices", 0, -3),
+     ("indices", 0, 2**40)],
+)  # fmt: skip
+def test_a_matrix_that_points_outside_of_itself_is_refused(kind, part, place, number):
+    # SciPy reads and writes wherever such a matrix points to.
+    matrix = kind(np.array([[0.0, 1, 1], [1, 0, 0], [1, 0, 0]]))
+    matrix.indices = matrix.indices.astype(np.int64 if number > 2**31 else np.int32)
+    getattr(matrix, part)[place] = number
+    with pytest.raises(GraphError, match="the matrix is damaged"):
+        Graph.from_matrix(matrix)

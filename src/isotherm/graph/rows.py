@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from isotherm.compiled import MOST_NODES, core, n_threads
-from isotherm.graph.weights import canonical, check_weights, symmetric
+from isotherm.graph.weights import canonical, check_structure, check_weights, symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -242,11 +242,17 @@ def rows_from_matrix(csr: scipy.sparse.csr_array) -> Rows:
         Entries that are not finite non-negative real numbers.
     """
     if core is not None and csr.shape[0] <= MOST_NODES:
+        if csr.indices.dtype != np.int32:  # of which more may point outside than 32 bits show
+            check_structure(csr)
         start = csr.indptr.astype(np.int64, copy=False)
         ends = csr.indices.astype(np.int32, copy=False)
         weights = None if csr.dtype != np.float64 and (csr.data == 1).all() else csr.data
         weights = None if weights is None else weights.astype(np.float64, copy=False)
-        found = core.inspect(start, ends, weights, n_threads())
+        try:
+            found = core.inspect(start, ends, weights, n_threads())
+        except (IndexError, ValueError):
+            check_structure(csr)  # says what is wrong
+            raise
         if found["faulty"]:
             check_weights(csr.data)
         if found["sorted"] and found["symmetric"] and not found["zeros"]:

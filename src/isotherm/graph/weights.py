@@ -81,7 +81,27 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array:
         raise GraphError(f"weights must be real numbers, got type {matrix.dtype} ({EDGE_LIST})")
     if matrix.dtype.char in "eg":  # half and long double: SciPy has no sparse matrices of these
         matrix = matrix.astype(np.float64)
-    return scipy.sparse.csr_array(matrix)
+    if getattr(matrix, "format", "") in ("csc", "bsr"):  # SciPy converts without a look
+        check_structure(matrix)
+    try:
+        return scipy.sparse.csr_array(matrix)
+    except ValueError as error:
+        raise _damaged(error) from None
+
+
+def check_structure(matrix: Any) -> None:
+    """Raise GraphError where a compressed matrix points outside of itself.
+
+    SciPy does not look, and reads and writes there.
+    """
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise _damaged(error) from None
+
+
+def _damaged(error: ValueError) -> GraphError:
+    return GraphError(f"the matrix is damaged: {error}; make it again from its entries")
 
 
 def _as_numbers(matrix: NDArray[np.object_]) -> NDArray[np.float64]:
@@ -99,6 +119,7 @@ def _as_numbers(matrix: NDArray[np.object_]) -> NDArray[np.float64]:
 
 def canonical(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """The same of float64, sorted, without duplicates or zeros; checked by `check_weights`."""
+    check_structure(csr)
     check_weights(csr.data)
     if csr.dtype != np.float64:
         parts = (csr.data.astype(np.float64), csr.indices, csr.indptr)
