@@ -12,6 +12,7 @@ from isotherm.distributed.names import HALF, PLACE, Names
 from isotherm.distributed.ownership import balanced_bounds, owner_of, share_of
 from isotherm.distributed.texts import joined, send_texts
 from isotherm.errors import GraphError, IsothermError
+from isotherm.graph.texts import buffers_of, texts_of
 from isotherm.memory import release_unused
 from isotherm.read.edges import Growing
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from isotherm.engines.mpi.share import Share
     from isotherm.read.table import Batch
 
-ROWS = 1 << 18  # edges that a rank reads in one round
+ROWS = 1 << 16  # edges that a rank reads in one round: their names are texts, several times over
 
 
 class SharedGraph(NamedTuple):
@@ -65,7 +66,7 @@ class Entries:
         """
         for chunk in in_step(self.ranks, _chunks(batches), _nothing(self._weights is not None)):
             self._add(chunk)
-        release_unused()
+            release_unused()  # what texts took: it would add up to more than the entries
 
     def _add(self, chunk: Batch) -> None:
         self.n_rows += len(chunk.first)
@@ -116,7 +117,7 @@ class Entries:
         numbers = names.first + np.arange(n_names)
         cuts = np.searchsorted(owner_of(numbers, bounds), np.arange(ranks.size + 1)).tolist()
         parts = [names.own().slice(first, last - first) for first, last in pairwise(cuts)]
-        texts = joined(send_texts(ranks, parts))
+        texts = _on_its_own(joined(send_texts(ranks, parts)))
         self._move(bounds)
         row, column, weights = self._row, self._column, self._weights
         self._row, self._column, self._weights = Growing(np.int32), Growing(np.int64), None
@@ -150,6 +151,12 @@ class Entries:
                 kept.extend(part)
 
 
+def _on_its_own(texts: pa.Array) -> pa.Array:
+    """A copy that is not in Arrow's memory, which goes back to the system less readily."""
+    start, data = buffers_of(texts)
+    return texts_of(start - start[0], data[start[0] : start[-1]].copy())
+
+
 def in_step(ranks: Ranks, own: Iterator[Any], nothing: Any) -> Iterator[Any]:
     """What this rank has, one after the other, as long as any rank has something.
 
@@ -168,17 +175,25 @@ def in_step(ranks: Ranks, own: Iterator[Any], nothing: Any) -> Iterator[Any]:
 
 
 def _chunks(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """The same rows, so many at a time."""
+    """The same rows, so many at a time at the most, and small batches together."""
     waiting: list[Batch] = []
     count = 0
     for batch in batches:
-        waiting.append(batch)
-        count += len(batch.first)
-        if count >= ROWS:
-            yield _together(waiting)
-            waiting, count = [], 0
+        for part in _parts(batch):
+            if count + len(part.first) > ROWS:
+                yield _together(waiting)
+                waiting, count = [], 0
+            waiting.append(part)
+            count += len(part.first)
     if count:
         yield _together(waiting)
+
+
+def _parts(batch: Batch) -> Iterator[Batch]:
+    for first in range(0, len(batch.first), ROWS):
+        one, other = (column.slice(first, ROWS) for column in (batch.first, batch.second))
+        numbers = None if batch.numbers is None else batch.numbers[first : first + ROWS]
+        yield type(batch)(one, other, numbers)
 
 
 def _together(batches: list[Batch]) -> Batch:

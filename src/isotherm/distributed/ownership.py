@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from isotherm.compiled import MOST_NODES, core, n_threads
 from isotherm.engines.mpi.halo import Halo
 from isotherm.engines.mpi.share import Share
 from isotherm.graph.rows import Rows
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from isotherm.read.edges import Growing
 
 USUAL = 60  # the greatest weight is within 2 to the power of this, either way
-PIECE = 1 << 21  # entries looked at at once
+PIECE, MOST_PIECES = 1 << 19, 16  # entries looked at at once, or a part of all
 ROW_COST = 8  # a row costs about as much as so many entries even if it has none
 
 
@@ -85,11 +86,13 @@ def share_of(
     """
     first, last = bounds[ranks.rank], bounds[ranks.rank + 1]
     n_own, numbers = int(last - first), column.array()
-    pieces = [slice(k, k + PIECE) for k in range(0, len(numbers), PIECE)]
+    # Some at a time: a copy of all would be the most that is ever needed.
+    piece = max(PIECE, len(numbers) // MOST_PIECES)
+    pieces = [slice(k, k + piece) for k in range(0, len(numbers), piece)]
     ghosts = np.empty(0, dtype=np.int64)
-    for some in pieces:  # some at a time: a copy of all would be the most that is ever needed
+    for some in pieces:
         away = numbers[some][(numbers[some] < first) | (numbers[some] >= last)]
-        ghosts = np.union1d(ghosts, away)
+        ghosts = _merged(ghosts, away)
     n_all = n_own + len(ghosts)
     ends = np.empty(len(numbers), np.int32 if n_all < 2**31 else np.int64)
     for some in pieces:
@@ -103,6 +106,15 @@ def share_of(
     if weights is not None:
         rows = _in_range(ranks, rows)
     return Share(ranks, bounds, rows, Halo(ranks, bounds, ghosts))
+
+
+def _merged(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All different numbers, sorted; several times as quick as `numpy.union1d`."""
+    whole = np.concatenate([some, others])
+    whole.sort()
+    is_new = np.ones(len(whole), dtype=bool)
+    np.not_equal(whole[1:], whole[:-1], out=is_new[1:])
+    return whole[is_new]
 
 
 def _in_range(ranks: Ranks, rows: Rows) -> Rows:
@@ -121,6 +133,17 @@ def _in_range(ranks: Ranks, rows: Rows) -> Rows:
 
 
 def _rows(
+    n_own: int, n_all: int, row: NDArray[Any], ends: NDArray[Any], weights: NDArray[Any] | None
+) -> Rows:
+    if core is not None and n_all <= MOST_NODES and ends.dtype == np.int32:
+        begin, found, sums = core.from_entries(0, n_own, n_all, row, ends, weights, n_threads())
+        start = np.full(n_all + 1, begin[-1], dtype=np.int64)  # ghosts have no entries
+        start[: n_own + 1] = begin
+        return Rows(start, found, None if sums is None or (sums == 1).all() else sums)
+    return _rows_by_scipy(n_own, n_all, row, ends, weights)
+
+
+def _rows_by_scipy(
     n_own: int, n_all: int, row: NDArray[Any], ends: NDArray[Any], weights: NDArray[Any] | None
 ) -> Rows:
     if weights is not None and len(weights):
