@@ -465,7 +465,7 @@ template <class T>
 Evidence prove_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
                    const nb::object& weights, const Array<const std::uint8_t>& free, double leak,
                    const Matrix<const T>& X, const Array<const double>& h, const nb::object& ties,
-                   int threads, const std::string& simd) {
+                   int threads, const std::string& simd, bool packed) {
     const Graph graph = view(start, ends, weights);
     const auto n = static_cast<std::size_t>(graph.n_nodes);
     require(free.shape(0) == n && X.shape(0) == n && h.shape(0) == n, "one entry per node");
@@ -474,7 +474,7 @@ Evidence prove_all(const Array<const std::int64_t>& start, const Array<const std
     const Claim<T> claim{graph, free.data(), leak, X.data(), static_cast<std::int64_t>(X.shape(1)),
                          h.data(), tied.ties};
     const Prover& prover = kernels_named(simd).prover();
-    return unlocked([&] { return prove<T>(claim, threads, prover); });
+    return unlocked([&] { return prove<T>(claim, threads, prover, packed); });
 }
 
 // Into X; returns the level of each column.
@@ -576,7 +576,8 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
           "cold"_a, "tol"_a, "seconds"_a, "threads"_a);
     m.def("settle_beside", &settle_all_beside<T>, "steerings"_a, "X"_a.noconvert(), "threads"_a);
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
-          "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a);
+          "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a, nb::kw_only(),
+          "packed"_a);
     m.def("superpose", &superpose_all<T>, "base"_a.noconvert(), "terms"_a.noconvert(), "shares"_a,
           "exits"_a, "low"_a, "high"_a, "X"_a.noconvert(), "threads"_a);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
@@ -681,24 +682,26 @@ void bind_share(nb::module_& m) {
         .def(
             "weigh",
             [](const BoundShare& self, const Matrix<const double>& X, const Array<const double>& loss,
-               const Array<const double>& source, int heated, const Matrix<float>& R) {
-                const auto width = R.shape(1);
-                require(is_width_of_share(width), "rows of 4, 8, 12 or 16 numbers");
-                require(X.shape(1) == width && heated < static_cast<int>(width), "columns");
+               const Array<const double>& source, int heated, const Matrix<float>& R,
+               std::size_t first) {
+                const auto stride = R.shape(1), columns = X.shape(1);
+                require(is_width_of_share(stride), "rows of 4, 8, 12 or 16 numbers");
+                require(columns == 2 || columns == 4 || columns == 8, "lots of 2, 4 or 8 columns");
+                require(first + columns <= stride && heated < static_cast<int>(columns), "columns");
                 require(static_cast<std::int64_t>(X.shape(0)) == self.share.graph.n_nodes,
                         "one row per node");
                 require(static_cast<std::int64_t>(R.shape(0)) == self.share.n_own &&
                             loss.shape(0) == R.shape(0) && source.shape(0) == R.shape(0),
                         "one row per own node");
-                std::vector<double> dots(width), levels(width);
+                std::vector<double> dots(columns), levels(columns);
                 unlocked([&] {
-                    weigh_share(self.share, static_cast<int>(width),
-                                {loss.data(), source.data(), heated}, X.data(), R.data(),
-                                dots.data(), levels.data(), self.threads);
+                    weigh_share(self.share, {loss.data(), source.data(), heated},
+                                {X.data(), static_cast<int>(columns)}, R.data() + first,
+                                static_cast<int>(stride), dots.data(), levels.data(), self.threads);
                 });
                 return nb::make_tuple(dots, levels);
             },
-            "X"_a.noconvert(), "loss"_a, "source"_a, "heated"_a, "R"_a.noconvert());
+            "X"_a.noconvert(), "loss"_a, "source"_a, "heated"_a, "R"_a.noconvert(), "first"_a);
 }
 
 }  // namespace

@@ -81,11 +81,11 @@ void Evidence::add(const Evidence& other) {
 }
 
 template <class T>
-Evidence prove(const Claim<T>& asked, int threads, const Prover& prover) {
+Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool packed) {
     Claim<T> claim = asked;
-    const Buffer<double> packed = packed_rows(claim, threads);
-    if (packed.get() != nullptr) {
-        claim.packed = packed.get();
+    const Buffer<double> rows = packed ? packed_rows(claim, threads) : Buffer<double>{};
+    if (rows.get() != nullptr) {
+        claim.packed = rows.get();
         claim.width_packed = claim.columns == 1 ? 2 : 4;
     }
     // With many columns an entry takes so many times as long as it does in a step.
@@ -105,7 +105,7 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover) {
     return all;
 }
 
-template Evidence prove<float>(const Claim<float>&, int, const Prover&);
-template Evidence prove<double>(const Claim<double>&, int, const Prover&);
+template Evidence prove<float>(const Claim<float>&, int, const Prover&, bool);
+template Evidence prove<double>(const Claim<double>&, int, const Prover&, bool);
 
 }  // namespace isotherm

@@ -63,8 +63,9 @@ const Prover& prover_avx2();
 const Prover& prover_avx512();
 #endif
 
-// All rows of a claim, on so many threads; the result does not depend on how many.
+// All rows of a claim, on so many threads; the result does not depend on how many. `packed`: where there
+// are few columns, with a packed copy of what is claimed if that is not large.
 template <class T>
-Evidence prove(const Claim<T>& claim, int threads, const Prover& prover);
+Evidence prove(const Claim<T>& claim, int threads, const Prover& prover, bool packed = true);
 
 }  // namespace isotherm

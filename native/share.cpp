@@ -18,6 +18,14 @@ const ShareKernels& best(int width) {
     return share_kernels_plain(width);
 }
 
+WeighRows best_weigh(int columns) {
+#if defined(ISOTHERM_X86)
+    if (find_kernels("avx512")) return weigh_rows_avx512(columns);
+    if (find_kernels("avx2")) return weigh_rows_avx2(columns);
+#endif
+    return weigh_rows_plain(columns);
+}
+
 // Sums and maxima by chunk, so that they do not depend on the threads.
 struct Parts {
     Parts(std::int64_t chunks, int width)
@@ -85,13 +93,13 @@ void turn_share(const Share& share, int width, const double* beta, const float* 
     });
 }
 
-void weigh_share(const Share& share, int width, const Heating& heat, const double* X, float* R,
+void weigh_share(const Share& share, const Heating& heat, const Lot& lot, float* R, int stride,
                  double* dots, double* levels, int threads) {
     const auto cuts = cuts_of(share);
-    const auto run = best(width).weigh;
-    Parts parts(static_cast<std::int64_t>(cuts.size()) - 1, width);
+    const auto run = best_weigh(lot.columns);
+    Parts parts(static_cast<std::int64_t>(cuts.size()) - 1, lot.columns);
     for_cuts(threads, cuts, [&](std::int64_t c, std::int64_t first, std::int64_t last) {
-        run(share, heat, X, R, parts.dots_of(c), parts.levels_of(c), first, last);
+        run(share, heat, lot.X, R, stride, parts.dots_of(c), parts.levels_of(c), first, last);
     });
     parts.combine(dots, levels);
 }

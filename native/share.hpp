@@ -45,8 +45,15 @@ void descend_share(const Share& share, int width, const double* alpha, const flo
 void turn_share(const Share& share, int width, const double* beta, const float* R, float* P,
                 int threads);
 
-// R = the heat that flows into free nodes at temperatures X, of all nodes; dots and levels as above.
-void weigh_share(const Share& share, int width, const Heating& heat, const double* X, float* R,
+// A lot of columns, 2, 4 or 8 of them, side by side in rows of their own: X is of all nodes.
+struct Lot {
+    const double* X;
+    int columns;
+};
+
+// R = the heat that flows into free nodes at temperatures X; rows of R are `stride` apart, and dots and
+// levels, of the columns of the lot, as above.
+void weigh_share(const Share& share, const Heating& heat, const Lot& lot, float* R, int stride,
                  double* dots, double* levels, int threads);
 
 // The same on rows from `first` to `last`, compiled once per instruction set. No inline function
@@ -58,11 +65,14 @@ struct ShareKernels {
                     float* R, double* dots, float* levels, std::int64_t first, std::int64_t last);
     void (*turn)(const Share&, const float* beta, const float* R, float* P, std::int64_t first,
                  std::int64_t last);
-    void (*weigh)(const Share&, const Heating& heat, const double* X, float* R, double* dots,
-                  float* levels, std::int64_t first, std::int64_t last);
 };
+using WeighRows = void (*)(const Share&, const Heating& heat, const double* X, float* R, int stride,
+                           double* dots, float* levels, std::int64_t first, std::int64_t last);
 const ShareKernels& share_kernels_plain(int width);
 const ShareKernels& share_kernels_avx2(int width);
 const ShareKernels& share_kernels_avx512(int width);
+WeighRows weigh_rows_plain(int columns);
+WeighRows weigh_rows_avx2(int columns);
+WeighRows weigh_rows_avx512(int columns);
 
 }  // namespace isotherm

@@ -103,8 +103,8 @@ void turn_width(const Share& share, const float* beta, const float* R, float* P,
 }
 
 template <int W, bool weighted>
-void weigh_rows(const Share& share, const Heating& heat, const double* X, float* R, double* dots,
-                float* levels, std::int64_t first, std::int64_t last) {
+void weigh_some(const Share& share, const Heating& heat, const double* X, float* R, int stride,
+                double* dots, float* levels, std::int64_t first, std::int64_t last) {
     using Doubles = Row<double, W>;
     using Floats = Row<float, W>;
     const Graph& graph = share.graph;
@@ -117,7 +117,6 @@ void weigh_rows(const Share& share, const Heating& heat, const double* X, float*
             Doubles sum = -heat.loss[i] * own;
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 __builtin_prefetch(X + later(graph, e, end) * W);
-                __builtin_prefetch(X + later(graph, e, end) * W + W / 2);
                 const Doubles row = load_row<double, W>(X + std::int64_t{graph.ends[e]} * W);
                 if constexpr (weighted) {
                     sum += graph.weights[e] * (row - own);
@@ -129,34 +128,37 @@ void weigh_rows(const Share& share, const Heating& heat, const double* X, float*
             r = as<float>(sum);
             measure<W>(found, r, share.inverse_diagonal[i], share.inverse_gauge[i]);
         }
-        store_row(R + i * W, r);
+        store_row(R + i * stride, r);
     }
     found.put(dots, levels);
 }
 
 template <int W>
-void weigh_width(const Share& share, const Heating& heat, const double* X, float* R, double* dots,
-                 float* levels, std::int64_t first, std::int64_t last) {
-    const auto rows = share.graph.weights ? weigh_rows<W, true> : weigh_rows<W, false>;
-    rows(share, heat, X, R, dots, levels, first, last);
+void weigh_lot(const Share& share, const Heating& heat, const double* X, float* R, int stride,
+               double* dots, float* levels, std::int64_t first, std::int64_t last) {
+    const auto rows = share.graph.weights ? weigh_some<W, true> : weigh_some<W, false>;
+    rows(share, heat, X, R, stride, dots, levels, first, last);
 }
 
 template <int W>
-constexpr ShareKernels kernels_of_width = {multiply_width<W>, descend_width<W>, turn_width<W>,
-                                           weigh_width<W>};
+constexpr ShareKernels kernels_of_width = {multiply_width<W>, descend_width<W>, turn_width<W>};
 
 }  // namespace
 
 #define ISOTHERM_JOIN(a, b) a##b
-#define ISOTHERM_NAME(name) ISOTHERM_JOIN(share_kernels_, name)
+#define ISOTHERM_NAME(what, name) ISOTHERM_JOIN(what, name)
 
-const ShareKernels& ISOTHERM_NAME(ISOTHERM_KERNELS)(int width) {
+const ShareKernels& ISOTHERM_NAME(share_kernels_, ISOTHERM_KERNELS)(int width) {
     switch (width) {
         case 4: return kernels_of_width<4>;
         case 8: return kernels_of_width<8>;
         case 12: return kernels_of_width<12>;
         default: return kernels_of_width<16>;
     }
+}
+
+WeighRows ISOTHERM_NAME(weigh_rows_, ISOTHERM_KERNELS)(int columns) {
+    return columns == 2 ? weigh_lot<2> : columns == 4 ? weigh_lot<4> : weigh_lot<8>;
 }
 
 }  // namespace isotherm

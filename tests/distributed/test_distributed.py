@@ -1,13 +1,20 @@
 import json
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotherm.distributed import DistributedModel, classify
+from isotherm.distributed import DistributedModel, classify, entries
 from isotherm.distributed import checkpoint as checkpoints
-from isotherm.distributed.ownership import ROW_COST, balanced_bounds
+from isotherm.distributed.ownership import (
+    ROW_COST,
+    _merged,
+    _rows,
+    _rows_by_scipy,
+    balanced_bounds,
+)
 from isotherm.distributed.texts import hash_texts
 from isotherm.errors import (
     FileError,
@@ -17,6 +24,7 @@ from isotherm.errors import (
     ParameterError,
     UnknownNode,
 )
+from isotherm.read.table import Batch
 from shared_graphs import Case, a_case, assert_same, by_node, of_one_machine, write_case
 from thread_ranks import on_ranks
 
@@ -240,6 +248,20 @@ def test_a_killed_job_goes_on_from_its_checkpoint_with_other_ranks(tmp_path, bef
     assert not folder.exists()  # the work is done
 
 
+def test_a_job_killed_between_two_blocks_of_columns_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("isotherm.engines.mpi.session.SharedSession.lanes", lambda *_: 2)
+    case = a_case(tmp_path)
+    whole, expected = run(case, 2)
+    folder = tmp_path / "kept"
+    last = whole.steps - 3  # the first column and the exit times are done
+    with pytest.raises(Killed):
+        run(case, 3, force=True, checkpoint=folder, every=0.0, progress=killed_after(last))
+    found, rows = run(case, 2, force=True, checkpoint=folder)
+    assert found.resumed
+    assert found.steps < whole.steps / 2
+    assert_same(rows, expected)
+
+
 def test_a_checkpoint_of_another_graph_is_refused(tmp_path):
     case = a_case(tmp_path / "one")
     folder = tmp_path / "kept"
@@ -299,6 +321,40 @@ def test_a_full_disk_while_checkpointing_loses_nothing(tmp_path, monkeypatch):
 
 
 # --- pieces -------------------------------------------------------------------------------------
+
+
+def test_rows_by_the_core_are_those_by_scipy():
+    rng = np.random.default_rng(0)
+    row, ends = rng.integers(0, 20, 300, dtype=np.int32), rng.integers(0, 50, 300, dtype=np.int32)
+    for weights in (None, rng.uniform(0.1, 1.0, 300), np.full(300, 0.5)):
+        one, other = (make(20, 50, row, ends, weights) for make in (_rows, _rows_by_scipy))
+        assert np.array_equal(one.start, other.start)
+        assert np.array_equal(one.ends, other.ends)
+        if weights is None:
+            assert one.weights is other.weights is None
+        else:
+            assert np.array_equal(one.weights, other.weights)
+
+
+def test_ghosts_are_merged_as_by_a_union():
+    rng = np.random.default_rng(0)
+    some, others = np.unique(rng.integers(0, 99, 40)), rng.integers(0, 99, 70)
+    assert np.array_equal(_merged(some, others), np.union1d(some, others))
+    assert len(_merged(some[:0], others[:0])) == 0
+
+
+def test_edges_are_read_so_many_at_a_time_at_the_most(monkeypatch):
+    monkeypatch.setattr(entries, "ROWS", 10)
+    texts = pa.array([str(k) for k in range(57)])
+    cuts = [0, 3, 6, 31, 31, 50, 57]
+    batches = [
+        Batch(texts[a:b], texts[a:b], np.arange(a, b, dtype=float)) for a, b in pairwise(cuts)
+    ]
+    chunks = list(entries._chunks(batches))
+    assert max(len(chunk.first) for chunk in chunks) <= 10
+    assert len(chunks) <= 9
+    assert [text for chunk in chunks for text in chunk.second.to_pylist()] == texts.to_pylist()
+    assert np.concatenate([chunk.numbers for chunk in chunks]).tolist() == list(range(57))
 
 
 def test_rows_are_balanced_by_entries_not_by_nodes():

@@ -7,9 +7,12 @@ from isotherm import BlockModel, Graph
 from isotherm.compiled import core
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines.mpi import MpiEngine
-from isotherm.engines.mpi.arithmetic import WIDTHS, NativeArithmetic, ReferenceArithmetic
-from isotherm.engines.mpi.components import _parts
+from isotherm.engines.mpi.arithmetic import NativeArithmetic, ReferenceArithmetic
+from isotherm.engines.mpi.components import _parts, lowest_seeds
+from isotherm.engines.mpi.descent import Descent
+from isotherm.engines.mpi.lanes import WIDTHS, bytes_of_vectors, lanes_within
 from isotherm.engines.mpi.session import SharedSession
+from isotherm.engines.mpi.share import SharedProblem
 from isotherm.errors import LabelError, ParameterError
 from isotherm.solvers import SolveOptions
 from shared_graphs import share_out, shared_problem
@@ -71,6 +74,113 @@ def test_more_columns_than_fit_into_one_block():
     np.testing.assert_allclose(T, expected, atol=1e-8)
 
 
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("size", [1, 3])
+def test_columns_solved_in_several_blocks_are_those_of_one(monkeypatch, size, lanes):
+    graph = a_graph(weighted=True)
+    boundary, values = some_seeds(classes=10)
+
+    def solved(at_once):
+        monkeypatch.setattr(SharedSession, "lanes", lambda *_: at_once)
+        found = on_ranks(size, lambda ranks: solve_on(ranks, graph, boundary, values))
+        return [np.concatenate([one[k] for one in found]) for k in (0, 1)]
+
+    (T, bounds), (expected, others) = solved(lanes), solved(16)
+    reached = ~np.isnan(expected[:, 0])
+    off = np.abs(T - expected).max(axis=1)[reached]
+    assert (off <= (bounds + others)[reached] + 1e-13).all()
+    assert bounds[reached].max() <= 1e-8
+
+
+def a_descent(ranks, graph, **start):
+    """One with the exit times, some steps on its way."""
+    boundary, values = some_seeds(classes=10)
+    problem = shared_problem(graph, ranks, boundary, values)
+    session = MpiEngine().prepare(problem, SolveOptions(1e-8))
+    T, exits = np.zeros((problem.graph.n_own, 10)), np.zeros(problem.graph.n_own)
+    descent = Descent(problem, session._made_ready(), T, exits, **start)
+    descent.run(np.full(11, 1e-3), 4)
+    return problem, descent
+
+
+@pytest.mark.skipif(core is None, reason="the core was not built")
+def test_only_directions_have_rows_of_ghosts_and_no_more_than_was_reckoned_with():
+    def check(ranks):
+        problem, descent = a_descent(ranks, a_graph())
+        share = problem.graph
+        assert share.n_all > share.n_own
+        arrays = [one for one in vars(descent).values() if isinstance(one, np.ndarray)]
+        of_all = [one for one in arrays if len(one) == share.n_all]
+        assert [(one.dtype, one.shape[1]) for one in of_all] == [(np.float32, 16)]
+        vectors = sum(one.nbytes for one in arrays if one.dtype == np.float32)
+        assert vectors == bytes_of_vectors(share.n_own, share.n_all, 12)
+
+    on_ranks(3, check)
+
+
+def test_temperatures_of_ghosts_borrow_the_room_of_directions_and_give_it_back():
+    graph = a_graph()
+
+    def lots(ranks):
+        problem, descent = a_descent(ranks, graph, started=True)
+        share, before = problem.graph, descent._P[: problem.graph.n_own].copy()
+        descent.refresh()  # what the steps have changed is in T
+        numbers = share.halo.fill(share.first + np.arange(share.n_all))
+        found = np.zeros((graph.n_nodes, 12))
+        for lot, X in descent.lots():
+            assert np.shares_memory(X, descent._P)
+            found[numbers, lot] = X
+        assert np.array_equal(descent._P[: share.n_own, :11], before[:, :11])
+        return found, numbers, np.column_stack([descent._T, descent._exits])
+
+    results = on_ranks(3, lots)
+    whole = np.concatenate([own for _, _, own in results])
+    for found, numbers, _ in results:
+        np.testing.assert_array_equal(found[numbers, :11], whole[numbers])
+
+
+def test_the_more_ghosts_the_fewer_columns_at_once():
+    own = 250e3
+    sizes = [lanes_within(own, own + g, n_classes=10, n_columns=10) for g in (0, 745e3, 3e6)]
+    assert sizes == [16, 8, 4]
+    assert lanes_within(500e3, 1e6, n_classes=10, n_columns=10) == 16  # two ranks: all at once
+    assert lanes_within(own, 995e3, n_classes=10, n_columns=10, n_beside=10) == 4
+    assert lanes_within(own, 1e9, n_classes=2, n_columns=2) == 4  # what cannot be less
+
+
+def test_all_ranks_solve_as_many_columns_at_once():
+    graph = Graph.from_edges([0] * 50 + [1], [*range(1, 51), 2])  # a hub, the ghost of all others
+    values = np.eye(12)
+    boundary = np.arange(12) * 4
+
+    def lanes(ranks):
+        problem = shared_problem(graph, ranks, boundary, values)
+        session = MpiEngine().prepare(problem, SolveOptions())
+        return session.lanes(12), session._made_ready().lanes(12, 0)
+
+    found = on_ranks(4, lanes)
+    assert len({one for one, _ in found}) == 1
+    assert found[0][0] == min(own for _, own in found)
+
+
+def test_what_is_known_of_components_holds_without_some_seeds():
+    i = np.arange(12)
+    graph = Graph.from_edges(i, (i + 3) % 12)  # three rings
+    boundary = np.array([1, 4, 6, 7, 9])
+
+    def check(ranks):
+        problem = shared_problem(graph, ranks, boundary, np.eye(5))
+        numbers = problem.graph.first + problem.boundary
+        for gone in (7, 6, 1):  # not the first of its ring, and two that are
+            other = problem.without(np.flatnonzero(numbers == gone))
+            anew = SharedProblem(problem.graph, other.boundary, other.values)
+            np.testing.assert_array_equal(other.lowest_seed, anew.lowest_seed)
+            np.testing.assert_array_equal(other.is_unreached, anew.is_unreached)
+            np.testing.assert_array_equal(other.is_free, anew.is_free)
+
+    on_ranks(3, check)
+
+
 @pytest.mark.skipif(core is None, reason="the core was not built")
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("weighted", [False, True])
@@ -92,7 +202,11 @@ def test_native_arithmetic_is_that_of_the_reference(width, weighted):
             V, D, R = (arithmetic.vector(share.n_own, width) for _ in range(3))
             own = arithmetic.vector(share.n_all, arithmetic.stride_of_P(width))
             own[:, :width] = P
-            sums = [arithmetic.weigh(np.abs(P), 1, R)]
+            sums = [
+                arithmetic.weigh(np.abs(np.ascontiguousarray(P[:, lot])), 1, R, lot)
+                for lot in arithmetic.lots(width)
+            ]
+            sums = [tuple(np.concatenate(some) for some in zip(*sums, strict=True))]
             sums.append((arithmetic.multiply(own, V),))
             sums.append(arithmetic.descend(np.linspace(0, 1, width), own, V, D, R))
             arithmetic.turn(np.linspace(1, 0, width), R, own)
@@ -163,8 +277,9 @@ def test_components_have_the_number_of_their_first_seed():
     boundary = np.array([4, 6, 7, 9])
 
     def lowest(ranks):
-        problem = shared_problem(graph, ranks, boundary, np.eye(4))
-        return problem.lowest_seed[: problem.graph.n_own]
+        share = share_out(graph, ranks)
+        own = (boundary >= share.first) & (boundary < share.first + share.n_own)
+        return lowest_seeds(share, boundary[own] - share.first)
 
     expected = [6, 4, -1] * 4
     assert np.concatenate(on_ranks(4, lowest)).tolist() == expected

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
     from isotherm.distributed.labels import OwnSeeds
     from isotherm.engines.mpi.session import SharedSession
-    from isotherm.solvers import Certificate, Solution
+    from isotherm.solvers import Solution
 
 
 class OwnAnswers(HeatClassifier):
@@ -35,15 +35,10 @@ class OwnAnswers(HeatClassifier):
         self, texts: pa.Array, session: SharedSession, solution: Solution, seeds: OwnSeeds
     ) -> OwnAnswers:
         """Make labels of the temperatures of own nodes; all ranks at once."""
-        from dataclasses import replace
-
-        n_own, ranks = session.problem.graph.n_own, session.problem.graph.ranks
+        ranks = session.problem.graph.ranks
         own = Seeds(seeds.nodes, seeds.codes, session.problem.values, None, np.array(seeds.classes))
         self._nodes = NodeIndex(texts)
-        proof: Certificate = replace(
-            solution.certificate, nodes=solution.certificate.nodes[:n_own].copy()
-        )
-        self.solution_ = replace(solution, certificate=proof)
+        self.solution_ = solution
         problem = cast("DirichletProblem", session.problem)
         self.selection_ = Selection(self.decision, problem.leak, [], 0, problem.n_seeds)
         model = self._judge(problem, own, seeds.shares, ranks.sums)

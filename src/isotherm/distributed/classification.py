@@ -19,7 +19,7 @@ from isotherm.distributed.parts import check_folder, write_parts
 from isotherm.distributed.reading import on_first, read_edges, read_own_labels
 from isotherm.engines.mpi.ranks import Ranks
 from isotherm.engines.mpi.share import SharedProblem
-from isotherm.memory import peak_memory
+from isotherm.memory import peak_memory, release_unused
 from isotherm.read.options import TextOptions
 from isotherm.solvers import SolveOptions
 
@@ -154,6 +154,8 @@ def classify(
     store = None
     if checkpoint is not None:
         store = Checkpoints(Path(checkpoint), graph, problem, seeds.classes, every=every)
+    else:
+        graph.names.forget()  # only checkpoints are found by names that are elsewhere
     with _Clock(seconds, "solving"):
         session, solution, resumed = _solve(model, problem, store, progress)
     with _Clock(seconds, "judging"):
@@ -164,6 +166,8 @@ def classify(
             unreached=model.unreached,  # type: ignore[arg-type]
         ).conclude(graph.texts, session, solution, seeds)
     with _Clock(seconds, "writing"):
+        session.close()
+        release_unused()  # what was solved for, and left out
         write_parts(
             ranks,
             answers,
@@ -191,7 +195,7 @@ def _solve(
     keep = None if store is None else store.keep
     solution = session.solve(start=start, progress=progress, keep=keep)
     if store is not None:
-        store.save(solution.temperatures, solution.certificate.nodes[: problem.graph.n_own])
+        store.save(solution.temperatures, solution.certificate.nodes)
     if not solution.converged and ranks.rank == 0:
         from sklearn.exceptions import ConvergenceWarning
 

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 from isotherm.engines.blocks import LANES
-from isotherm.engines.mpi.arithmetic import stride_within_lines, width_for
+from isotherm.engines.mpi.lanes import stride_within_lines, width_for
 from isotherm.errors import ParameterError
 from isotherm.memory import size_text
 

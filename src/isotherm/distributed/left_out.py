@@ -7,10 +7,12 @@ are. What is found at the owner of each seed is a few rows, and goes to all rank
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from isotherm.distributed.around import Around
 from isotherm.engines.blocks import LANES
 from isotherm.solvers import Warm
 from isotherm.trust.freed import Freed, ResponseSums, free_each
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from isotherm.engines.mpi.share import SharedProblem
     from isotherm.solvers import Solution
     from isotherm.trust.leave_one_out import LeftOut
-
-FEW = 7  # columns that are solved together in any case
 
 
 class Fitted(NamedTuple):
@@ -97,16 +97,16 @@ def leave_some_out(fitted: Fitted, some: NDArray[np.intp], tol: float) -> LeftOu
     problem, ranks = fitted.problem, fitted.ranks
     own, K = problem.boundary[some], problem.n_columns
     freed, sums, E = np.empty((len(own), K)), np.empty(K), np.zeros(problem.graph.n_own)
-    fitted.session.rest()
-    with fitted.session.prepare(problem.without(some)) as other:
+    fitted.session.close()  # it has solved all that it will
+    with fitted.session.prepare(problem.without(some), beside=K) as other:
         # Some columns at a time: there is a solution to be kept meanwhile.
-        for columns in _in_turns(K):
+        for columns in _in_turns(K, other.lanes(min(K, LANES))):
             start = Warm(fitted.solution.temperatures[:, columns])
             found = other.solve(other.problem.values[:, columns], tol=tol, start=start)
             freed[:, columns] = found.temperatures[own]
             sums[columns] = np.nansum(found.temperatures, axis=0)
             n_counted = fitted.n_counted(found.temperatures)
-            np.maximum(E, _errors(found)[: len(E)], out=E)
+            np.maximum(E, found.certificate.error_or_0, out=E)
             del found
         heated = np.broadcast_to(other.problem.is_heated, (ranks.total(len(own)), K))
     return left_out_of(
@@ -122,29 +122,27 @@ def leave_some_out(fitted: Fitted, some: NDArray[np.intp], tol: float) -> LeftOu
     )
 
 
-def _in_turns(n_columns: int) -> list[slice]:
-    """Columns that are solved together: as many as the core's rows hold, or half of all."""
-    at_once = LANES - 1  # and the exit times
-    if FEW < n_columns <= at_once:
-        at_once = -(-n_columns // 2)
-    return [slice(k, min(k + at_once, n_columns)) for k in range(0, n_columns, at_once)]
+def _in_turns(n_columns: int, lanes: int) -> list[slice]:
+    """Columns that are solved together, the first ones with the exit times."""
+    cuts = [0, *range(lanes - 1, n_columns, lanes), n_columns]
+    return [slice(*both) for both in pairwise(cuts)]
 
 
 def leave_one_out(fitted: Fitted, some: NDArray[np.intp], tol: float) -> LeftOut:
     """Free some of the own seeds of each rank, one at a time."""
     problem, ranks = fitted.problem, fitted.ranks
-    n_own = problem.graph.n_own
-    T, E = fitted.solution.temperatures, _errors(fitted.solution)
-    total, total_error = ranks.sums(np.nansum(T, axis=0)), float(ranks.sums(E[:n_own].sum()))
+    T, E = fitted.solution.temperatures, fitted.solution.certificate.error_or_0
+    total, total_error = ranks.sums(np.nansum(T, axis=0)), float(ranks.sums(E.sum()))
     seeds = _everywhere_seeds(fitted, some)
     counts = ranks.gathered(np.int64(len(some)))
     first = int(counts[: ranks.rank].sum())
     freed = Freed.unreached(len(some), problem.n_columns)
-    all_T = _with_ghosts(problem, T)
-    for begin in range(0, int(counts.sum()), LANES):
-        columns = np.arange(begin, min(begin + LANES, int(counts.sum())))
+    fitted.session.beside = problem.n_columns  # the temperatures are kept
+    at_once = fitted.session.lanes(LANES)
+    for begin in range(0, int(counts.sum()), at_once):
+        columns = np.arange(begin, min(begin + at_once, int(counts.sum())))
         own = columns[(columns >= first) & (columns < first + len(some))] - first
-        found = _free(fitted, some[own], own + first - begin, len(columns), (all_T, E), tol)
+        found = _free(fitted, some[own], own + first - begin, len(columns), E, tol)
         freed.put(own, found)
     worst = ~(freed.errors <= tol)
     places = np.flatnonzero(everywhere(ranks, worst))
@@ -172,7 +170,7 @@ def _free(
     places: NDArray[np.intp],
     columns: NDArray[np.intp],
     n_columns: int,
-    known: tuple[NDArray[np.float64], NDArray[np.float64]],
+    E: NDArray[np.float64],
     tol: float,
 ) -> Freed:
     """Own seeds, each as if it were free, by columns in which each alone is hot."""
@@ -180,25 +178,21 @@ def _free(
     values = np.zeros((len(problem.boundary), n_columns))
     values[places, columns] = 1.0
     solution = fitted.session.solve(values, tol=tol)
-    n_own = problem.graph.n_own
-    sums = ranks.sums(np.nansum(solution.temperatures, axis=0))
-    exits = float(ranks.sums(np.nansum(solution.certificate.nodes[:n_own])))
-    X = _with_ghosts(problem, solution.temperatures)[:, columns]
-    bound = solution.certificate
-    own = replace(
-        solution,
-        temperatures=X,
-        certificate=replace(bound, columns=bound.columns[columns], spans=bound.spans[columns]),
-    )
+    X, bound = solution.temperatures, solution.certificate
+    sums = ranks.sums(np.nansum(X, axis=0))
+    exits = float(ranks.sums(np.nansum(bound.nodes)))
+    around = Around(problem, places)
+    nodes, T, E, X = map(around.of, (bound.nodes, fitted.solution.temperatures, E, X))
     if len(places) == 0:
         return Freed.unreached(0, problem.n_columns)
-    n_nodes = problem.graph.n_nodes
+    proof = replace(bound, nodes=nodes, columns=bound.columns[columns], spans=bound.spans[columns])
     return free_each(
-        cast("DirichletProblem", problem),
-        places,
-        *known,
-        own,
-        ResponseSums(sums[columns], exits, n_nodes),
+        cast("DirichletProblem", around),
+        np.arange(len(places)),
+        T,
+        E,
+        replace(solution, temperatures=X[:, columns], certificate=proof),
+        ResponseSums(sums[columns], exits, problem.graph.n_nodes),
     )
 
 
@@ -218,7 +212,7 @@ def _free_anew(
         return
     with fitted.session.prepare(problem.without(some[here])) as other:
         found = other.solve(tol=tol, start=Warm(fitted.solution.temperatures))
-    E = _errors(found)[: problem.graph.n_own]
+    E = found.certificate.error_or_0
     change = ranks.sums(np.nansum(found.temperatures, axis=0)) - total
     error = float(ranks.sums(E.sum())) - total_error
     own = problem.boundary[some[here]]
@@ -253,9 +247,7 @@ def _spared(problem: SharedProblem, codes: NDArray[np.intp]) -> NDArray[np.bool_
     lowest = np.full(problem.n_columns, np.iinfo(np.int64).max)
     np.minimum.at(lowest, codes, numbers)
     lowest = problem.graph.ranks.gathered(lowest).min(axis=0)
-    return np.asarray(
-        (numbers == problem.lowest_seed[problem.boundary]) | (numbers == lowest[codes])
-    )
+    return np.asarray((numbers == problem.lowest_seed) | (numbers == lowest[codes]))
 
 
 def _drawn(ranks: Ranks, own: NDArray[np.intp], count: int) -> NDArray[np.intp]:
@@ -277,14 +269,3 @@ def _everywhere_seeds(fitted: Fitted, some: NDArray[np.intp]) -> SeedsOut:
 def everywhere(ranks: Ranks, rows: NDArray[Any]) -> NDArray[Any]:
     """The rows of all ranks, on all ranks; there must be few."""
     return np.concatenate(ranks.exchange([rows] * ranks.size, "the results of other ranks"))
-
-
-def _with_ghosts(problem: SharedProblem, T: NDArray[np.floating]) -> NDArray[np.float64]:
-    whole = np.empty((problem.graph.n_all, T.shape[1]))
-    whole[: len(T)] = T
-    return problem.graph.halo.fill(whole)
-
-
-def _errors(solution: Solution) -> NDArray[np.float64]:
-    """Bounds on the errors at all nodes, ghosts included."""
-    return solution.certificate.error_or_0

@@ -59,6 +59,10 @@ class Names:
             self._first = np.cumsum(counts) - counts
         return self._texts
 
+    def forget(self) -> None:
+        """Give the names back: no more will be asked for."""
+        self._texts = pa.array([], pa.large_string())
+
     @property
     def first(self) -> int:
         """The number of the first own name."""

@@ -1,17 +1,21 @@
 """The arithmetic of one rank: its part of each step of conjugate gradients on some columns.
 
-Vectors are rows of numbers, one per column; the core's rows have 4, 8, 12 or 16 of them. P and X
-have a row for all nodes, those of ghosts filled in by the halo; V, D and R for own nodes only. Sums
-and maxima are a rank's part of those over all ranks.
+Vectors are rows of numbers, one per column; the core's rows have 4, 8, 12 or 16 of them. P has a
+row for all nodes, those of ghosts filled in by the halo; V, D and R for own nodes only. X has rows
+of all nodes only while a residual is found afresh, a lot of columns at a time and in the memory of
+P: ghosts are many, and in float64 they would be the most that a rank holds. Sums and maxima are a
+rank's part of those over all ranks.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
 from isotherm.compiled import core, n_threads
+from isotherm.engines.blocks import LANES
+from isotherm.engines.mpi.lanes import lanes_within, stride_within_lines, width_for
 from isotherm.engines.mpi.vectors import zeros
 from isotherm.engines.native.proof import native_imbalance
 from isotherm.solvers.imbalance import imbalance
@@ -22,13 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.mpi.share import SharedProblem
     from isotherm.solvers.imbalance import Imbalance
 
     Sums = tuple[NDArray[np.float64], NDArray[np.float64]]  # Σ R² / diagonal, max |R| / gauge
 
-WIDTHS = (4, 8, 12, 16)
-LINE = 16  # float32 of a cache line: rows gathered at random should not lie in two
 SINGLE = (1e-15, 1e15)  # degrees for which float32 has room enough
 
 
@@ -50,8 +53,16 @@ class Arithmetic(Protocol):
         """Numbers of a row in which so many columns lie side by side."""
         ...
 
+    def lanes(self, n_columns: int, n_beside: int) -> int:
+        """How many of so many columns there is room for at once, where some are kept besides."""
+        ...
+
     def vector(self, n_rows: int, width: int) -> NDArray[Any]:
-        """So many rows of zeros, for any vector but X, which is of float64."""
+        """So many rows of zeros."""
+        ...
+
+    def lots(self, width: int) -> list[slice]:
+        """The columns of which P has room for float64 at a time."""
         ...
 
     def stride_of_P(self, width: int) -> int:  # noqa: N802
@@ -81,12 +92,15 @@ class Arithmetic(Protocol):
         """P = R / diagonal + β P."""
         ...
 
-    def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any]) -> Sums:
-        """R = the residual of X; in column `heated`, if not negative, the gauge is put in."""
+    def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any], lot: slice) -> Sums:
+        """R = the residual of a lot X of columns, in their places; sums are of these alone.
+
+        In column `heated`, if that is one of them, the gauge is put in.
+        """
         ...
 
     def imbalance(self, problem: SharedProblem, X: NDArray[np.float64], h: Any) -> Imbalance:
-        """What proves X; see `isotherm.solvers.imbalance`."""
+        """What proves a lot X of columns; see `isotherm.solvers.imbalance`."""
         ...
 
 
@@ -99,7 +113,7 @@ class ReferenceArithmetic:
         share, n = problem.graph, problem.graph.n_own
         self.n_own, self.halo = n, share.halo
         self.free = problem.is_free[:n]
-        degrees = share.degrees[:n]
+        degrees = share.degrees
         self.loss = problem.leak * degrees
         self.diagonal = np.where(self.free, degrees + self.loss, 1.0)
         self.gauge = gauge
@@ -110,8 +124,14 @@ class ReferenceArithmetic:
     def width(self, lanes: int) -> int:
         return lanes
 
+    def lanes(self, n_columns: int, n_beside: int) -> int:  # noqa: ARG002
+        return LANES  # no bound is promised for float64 and the copies that libraries make
+
     def vector(self, n_rows: int, width: int) -> NDArray[np.float64]:
         return zeros((n_rows, width))
+
+    def lots(self, width: int) -> list[slice]:
+        return [slice(0, width)]  # P is of float64
 
     def stride_of_P(self, width: int) -> int:  # noqa: N802
         return width
@@ -146,13 +166,13 @@ class ReferenceArithmetic:
         own *= beta
         own += np.divide(R, self.diagonal[:, np.newaxis], out=self._room_of(R))
 
-    def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any]) -> Sums:
-        own = X[: self.n_own]
-        R[:] = self.rows @ X - self.diagonal[:, np.newaxis] * own
-        if heated >= 0:
+    def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any], lot: slice) -> Sums:
+        own, some = X[: self.n_own], R[:, lot]
+        some[:] = self.rows @ X - self.diagonal[:, np.newaxis] * own
+        if lot.start <= heated < lot.stop:
             R[:, heated] += self.gauge
-        R[~self.free] = 0.0
-        return self._sums(R)
+        some[~self.free] = 0.0
+        return self._sums(some)
 
     def _sums(self, R: NDArray[Any]) -> Sums:
         room = self._room_of(R)
@@ -181,8 +201,9 @@ class NativeArithmetic:
     ) -> None:
         share, n = problem.graph, problem.graph.n_own
         self.threads = n_threads(threads)
+        self._sizes = n, share.n_all, problem.n_columns
         self.gauge, self.halo = gauge, share.halo
-        degrees = share.degrees[:n]
+        degrees = share.degrees
         # Zeros that are never written take no memory.
         self.loss = problem.leak * degrees if problem.leak > 0 else np.zeros(n)
         free = problem.is_free[:n]
@@ -202,8 +223,18 @@ class NativeArithmetic:
     def width(self, lanes: int) -> int:
         return width_for(lanes)
 
+    def lanes(self, n_columns: int, n_beside: int) -> int:
+        n_own, n_all, n_classes = self._sizes
+        return lanes_within(
+            n_own, n_all, n_classes=n_classes, n_columns=n_columns, n_beside=n_beside
+        )
+
     def vector(self, n_rows: int, width: int) -> NDArray[np.float32]:
         return zeros((n_rows, width), np.float32)
+
+    def lots(self, width: int) -> list[slice]:
+        at_once = stride_within_lines(width) // 2
+        return [slice(k, min(k + at_once, width)) for k in range(0, width, at_once)]
 
     def stride_of_P(self, width: int) -> int:  # noqa: N802
         return stride_within_lines(width)
@@ -228,12 +259,21 @@ class NativeArithmetic:
     def turn(self, beta: NDArray[np.float64], R: NDArray[Any], P: NDArray[Any]) -> None:
         self._share.turn(beta.tolist(), R, P)
 
-    def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any]) -> Sums:
-        dots, levels = self._share.weigh(X, self.loss, self.gauge, heated, R)
+    def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any], lot: slice) -> Sums:
+        within = heated - lot.start if lot.start <= heated < lot.stop else -1
+        dots, levels = self._share.weigh(X, self.loss, self.gauge, within, R, lot.start)
         return np.array(dots), np.array(levels)
 
     def imbalance(self, problem: SharedProblem, X: NDArray[np.float64], h: Any) -> Imbalance:
-        return native_imbalance(problem, X, h, threads=self.threads)  # type: ignore[arg-type]
+        return shared_imbalance(problem, X, h, self.threads)
+
+
+def shared_imbalance(
+    problem: SharedProblem, X: NDArray[np.float64], h: Any, threads: int
+) -> Imbalance:
+    """What proves X, by the core, without a copy of it."""
+    asked = cast("DirichletProblem", problem)  # it has what is looked at
+    return native_imbalance(asked, X, h, threads=threads, packed=False)
 
 
 def with_entries(matrix: sparse.csr_array, kept: NDArray[np.bool_]) -> sparse.csr_array:
@@ -243,16 +283,6 @@ def with_entries(matrix: sparse.csr_array, kept: NDArray[np.bool_]) -> sparse.cs
     before = np.concatenate([[0], np.cumsum(kept)])
     rows = (matrix.data[kept], matrix.indices[kept], before[matrix.indptr])
     return scipy.sparse.csr_array(rows, shape=matrix.shape)
-
-
-def width_for(lanes: int) -> int:
-    """Numbers of a row of the core's that so many columns take."""
-    return next(width for width in WIDTHS if width >= lanes)
-
-
-def stride_within_lines(width: int) -> int:
-    """The distance of rows of so many float32, none of which lies in two cache lines."""
-    return width if LINE % width == 0 else LINE
 
 
 def arithmetic_of(

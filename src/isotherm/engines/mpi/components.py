@@ -18,7 +18,7 @@ NONE = np.iinfo(np.int64).max
 
 
 def lowest_seeds(share: Share, boundary: NDArray[np.intp]) -> NDArray[np.int64]:
-    """The least number of a seed in the component of each node, ghosts included; −1 without one.
+    """The least number of a seed in the component of each own node; −1 without one.
 
     Each rank finds the components of its own rows once. What is known at one node of such a part
     holds at all of them; ranks tell each other what they know of the nodes on both sides until
@@ -44,6 +44,7 @@ def lowest_seeds(share: Share, boundary: NDArray[np.intp]) -> NDArray[np.int64]:
         changed = not np.array_equal(found, known)
         known = found
         if not share.ranks.any(changed):
+            known = known[: share.n_own]
             return np.where(known == NONE, -1, known)
 
 

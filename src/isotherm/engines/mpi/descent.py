@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.engines.mpi.vectors import zeros
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from isotherm.engines.mpi.arithmetic import Arithmetic
     from isotherm.engines.mpi.share import SharedProblem
+
+PIECE = 1 << 16  # rows looked at at once
 
 
 class Descent:
@@ -24,10 +24,12 @@ class Descent:
     ----------
     problem : SharedProblem
     arithmetic : Arithmetic
-    start : array of shape (n_own, c) or None
-        Temperatures to start from; by default 0 at free nodes, and exit times, too.
+    T : array of shape (n_own, c)
+        Where the temperatures are to be found; it may be a part of the columns of a larger one.
     exits : array of shape (n_own,) or None
-        Of the exit times, if they are to be found along with the columns.
+        Where the exit times are to be found along with the columns; None: they are not.
+    started : bool
+        Whether T and the exit times are somewhere to start from; else T is 0 at free nodes.
 
     Attributes
     ----------
@@ -41,25 +43,25 @@ class Descent:
         self,
         problem: SharedProblem,
         arithmetic: Arithmetic,
-        start: NDArray[np.floating] | None,
+        T: NDArray[np.float64],
         exits: NDArray[np.float64] | None,
+        *,
+        started: bool = False,
     ) -> None:
         self._problem, self._arithmetic = problem, arithmetic
         self._n_own, self.columns = problem.graph.n_own, problem.n_columns
         self.lanes = self.columns + (exits is not None)
         self._heated = self.columns if exits is not None else -1
         width = arithmetic.width(self.lanes)
+        self._T, self._exits = T, exits
+        if started:
+            for first in range(0, len(T), PIECE):
+                some = T[first : first + PIECE]
+                some[np.isnan(some)] = 0.0
+                np.clip(some, *problem.bounds, out=some)
+        T[problem.boundary] = problem.values
+        T[problem.is_unreached] = 0.0
         n_all = problem.graph.n_all
-        self._X = zeros((n_all, width))
-        if start is not None:
-            given = self._X[: self._n_own, : self.columns]
-            given[:] = start
-            np.nan_to_num(given, copy=False)
-            np.clip(given, *problem.bounds, out=given)
-        self._X[problem.boundary, : self.columns] = problem.values
-        if exits is not None:
-            self._X[: self._n_own, self.columns] = exits
-        self._X[: self._n_own][problem.is_unreached[: self._n_own]] = 0.0
         self._P = arithmetic.vector(n_all, arithmetic.stride_of_P(width))
         self._V, self._D, self._R = (arithmetic.vector(self._n_own, width) for _ in range(3))
         self.steps = 0
@@ -67,10 +69,10 @@ class Descent:
         self._rz: NDArray[np.float64]
         self._levels: NDArray[np.float64]
         self._previous = np.full(width, np.inf)
-        if start is None:
-            self._begin()
-        else:
+        if started:
             self.refresh()
+        else:
+            self._begin()
 
     @property
     def levels(self) -> NDArray[np.float64]:
@@ -150,10 +152,45 @@ class Descent:
         self._weighed = self._levels
 
     def _weigh(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        self._X[: self._n_own] += self._D
+        self._settle()
+        own = np.zeros((2, len(self._moving)))
+        for lot, X in self.lots():
+            own[:, lot] = self._arithmetic.weigh(X, self._heated, self._R, lot)
+        return self._over_ranks((own[0], own[1]))
+
+    def _settle(self) -> None:
+        """Add to T, in float64, what the steps have changed."""
+        self._T += self._D[:, : self.columns]
+        if self._exits is not None:
+            self._exits += self._D[:, self.columns]
         self._D[:] = 0.0
-        self._problem.graph.halo.fill(self._X)
-        return self._over_ranks(self._arithmetic.weigh(self._X, self._heated, self._R))
+
+    def lots(self, *, exits: bool = True) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """X of all nodes, some columns at a time, in the memory of P, which is given back after.
+
+        What the steps have changed must have been added to it.
+
+        Parameters
+        ----------
+        exits : bool
+            Whether the exit times are wanted, too.
+        """
+        width, n_own = len(self._moving), self._n_own
+        self._V[:] = self._P[:n_own, :width]  # which the next step makes anew
+        lent = self._P.ravel(order="K").view(np.float64)
+        n_all = len(self._P)
+        for lot in self._arithmetic.lots(width):
+            if lot.start >= (self.lanes if exits else self.columns):
+                break
+            at_once = lot.stop - lot.start
+            X = lent[: n_all * at_once].reshape(n_all, at_once)
+            some = self._T[:, lot]
+            X[:n_own, : some.shape[1]] = some
+            X[:n_own, some.shape[1] :] = 0.0
+            if self._exits is not None and lot.start <= self.columns < lot.stop:
+                X[:n_own, self.columns - lot.start] = self._exits
+            yield lot, self._problem.graph.halo.fill(X)
+        self._P[:n_own, :width] = self._V
 
     def _over_ranks(
         self, own: tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -161,26 +198,19 @@ class Descent:
         found = self._problem.graph.ranks.gathered(np.array(own))
         return found[:, 0].sum(axis=0), found[:, 1].max(axis=0)
 
-    def settled(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-        """X of all nodes, ghosts included, within its bounds; `refresh` goes on from there."""
-        self._X[: self._n_own] += self._D
-        self._D[:] = 0.0
-        own = self._X[: self._n_own, : self.columns]
-        np.clip(own, low, high, out=own)
-        self._problem.graph.halo.fill(self._X)
-        return self._X
-
-    def rest(self) -> None:
-        """Give back all but X: there will be no more steps."""
-        del self._P, self._V, self._D, self._R
+    def settle(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+        """Put into T what was found, within its bounds; `refresh` goes on from there."""
+        self._settle()
+        np.clip(self._T, low, high, out=self._T)
 
     def temperatures(self) -> NDArray[np.float64]:
         """X of own nodes, as it is."""
-        return np.asarray(self._X[: self._n_own, : self.columns] + self._D[:, : self.columns])
+        return np.asarray(self._T + self._D[:, : self.columns])
 
     def exits(self) -> NDArray[np.float64]:
         """The exit times of own nodes, as they are."""
-        return np.asarray(self._X[: self._n_own, self.columns] + self._D[:, self.columns])
+        assert self._exits is not None  # noqa: S101  # as the caller knows
+        return np.asarray(self._exits + self._D[:, self.columns])
 
 
 def _ratio(

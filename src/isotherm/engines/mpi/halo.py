@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from isotherm.engines.mpi.ranks import Ranks
 
-BUFFER = 1 << 21  # bytes of rows on their way
+BUFFER = 1 << 20  # bytes of rows on their way
 LEAST = 256  # rows sent at once
 
 
@@ -28,18 +28,20 @@ class Halo:
     """
 
     def __init__(self, ranks: Ranks, bounds: NDArray[np.int64], ghosts: NDArray[np.int64]) -> None:
-        self.ranks, self.ghosts = ranks, ghosts
-        self.n_own = int(bounds[ranks.rank + 1] - bounds[ranks.rank])
+        self.ranks = ranks
+        first = bounds[ranks.rank]
+        self.n_own = int(bounds[ranks.rank + 1] - first)
         cuts = np.searchsorted(ghosts, bounds)
         self._cuts = self.n_own + cuts  # the ghosts of rank r, among all nodes
         asked = ranks.exchange(np.split(ghosts, cuts[1:-1]), "the rows that others need")
-        first = bounds[ranks.rank]
+        # They are as many as ghosts: half the bytes will do, as a rule.
+        small = np.int32 if self.n_own < 2**31 else np.int64
         self._sent = {
-            rank: (nodes - first).astype(np.intp)
+            rank: (nodes - first).astype(small)
             for rank, nodes in enumerate(asked)
             if len(nodes) and rank != ranks.rank
         }
-        self._room: dict[tuple[Any, ...], NDArray[Any]] = {}
+        self._room: dict[int, NDArray[np.uint8]] = {}
 
     @property
     def n_sent(self) -> int:
@@ -74,11 +76,12 @@ class Halo:
         return rows
 
     def _taken(
-        self, rows: NDArray[Any], nodes: NDArray[np.intp], rank: int, at_once: int
+        self, rows: NDArray[Any], nodes: NDArray[Any], rank: int, at_once: int
     ) -> NDArray[Any]:
         """Some rows, in room that is used again: fresh memory would cost more than the copy."""
-        key = (rank, rows.dtype, *rows.shape[1:])
-        if key not in self._room:
-            most = min(at_once, len(self._sent[rank]))
-            self._room[key] = np.empty((most, *rows.shape[1:]), rows.dtype)
-        return np.take(rows, nodes, axis=0, out=self._room[key][: len(nodes)], mode="clip")
+        most = min(at_once, len(self._sent[rank])) * rows[:1].nbytes
+        if rank not in self._room or len(self._room[rank]) < most:
+            self._room[rank] = np.empty(most, np.uint8)
+        room = self._room[rank][: len(nodes) * rows[:1].nbytes].view(rows.dtype)
+        into = room.reshape(len(nodes), *rows.shape[1:])
+        return np.take(rows, nodes, axis=0, out=into, mode="clip")

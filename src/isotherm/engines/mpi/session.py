@@ -11,6 +11,7 @@ import numpy as np
 
 from isotherm.engines.blocks import blocks_of
 from isotherm.engines.mpi.descent import Descent
+from isotherm.engines.mpi.vectors import zeros
 from isotherm.errors import ParameterError
 from isotherm.memory import release_unused
 from isotherm.rounding import UNIT_ROUNDOFF
@@ -45,7 +46,7 @@ TIGHTER = 0.25  # of the goal, if a proof shows that it was too loose
 class SharedSession:
     """See `isotherm.engines.engine.Session`; all ranks call the same methods.
 
-    What it takes and gives is of own nodes; certificates also of ghosts, which follow them.
+    What it takes and gives is of own nodes.
 
     Parameters
     ----------
@@ -55,6 +56,8 @@ class SharedSession:
     options : SolveOptions
     arithmetic_of : callable
         Makes the arithmetic of a problem, given its gauge.
+    beside : int
+        Columns of own nodes, in float64, that are kept elsewhere meanwhile: less room is left.
     """
 
     def __init__(
@@ -63,6 +66,8 @@ class SharedSession:
         problem: SharedProblem,
         options: SolveOptions,
         arithmetic_of: ArithmeticOf,
+        *,
+        beside: int = 0,
     ) -> None:
         if options.solver not in ("auto", "cg"):
             problem.graph.ranks.refuse(
@@ -71,11 +76,7 @@ class SharedSession:
                 )
             )
         self.engine, self.problem, self.options = engine, problem, options
-        self._arithmetic_of = arithmetic_of
-        n_own = problem.graph.n_own
-        degrees = problem.graph.degrees[:n_own]
-        rooted = roots_measure_well(problem.degree_range, problem.graph.longest, options.tol)
-        self.gauge = np.where(problem.is_free[:n_own], np.sqrt(degrees) if rooted else degrees, 1.0)
+        self._arithmetic_of, self.beside = arithmetic_of, beside
         self._arithmetic: Arithmetic | None = None
         self._made_ready()
         self._exits: NDArray[np.float64] | None = None  # of all nodes, once they are found
@@ -84,8 +85,17 @@ class SharedSession:
     def _made_ready(self) -> Arithmetic:
         """What steps are made by."""
         if self._arithmetic is None:
-            self._arithmetic = self._arithmetic_of(self.problem, self.gauge, self.options.threads)
+            self._arithmetic = self._arithmetic_of(
+                self.problem, self._gauge(), self.options.threads
+            )
         return self._arithmetic
+
+    def _gauge(self) -> NDArray[np.float64]:
+        """The unit of residuals at each own node."""
+        problem, share = self.problem, self.problem.graph
+        rooted = roots_measure_well(problem.degree_range, share.longest, self.options.tol)
+        units = np.sqrt(share.degrees) if rooted else share.degrees
+        return np.where(problem.is_free[: share.n_own], units, 1.0)
 
     def rest(self) -> None:
         """Give back what only a further solve needs, which would make it again."""
@@ -146,14 +156,22 @@ class SharedSession:
         *,
         missed: str,
     ) -> Solution:
-        unreached = problem.is_unreached[: problem.graph.n_own]
+        unreached = problem.is_unreached
         T[unreached] = np.nan
         seconds = time.perf_counter() - began
         return Solution(T, proof, unreached, steps, "cg", self.engine, seconds, not missed, missed)
 
-    def prepare(self, problem: SharedProblem, options: SolveOptions | None = None) -> SharedSession:
+    def prepare(
+        self, problem: SharedProblem, options: SolveOptions | None = None, *, beside: int = 0
+    ) -> SharedSession:
         """Make another problem ready."""
-        return SharedSession(self.engine, problem, options or self.options, self._arithmetic_of)
+        asked = options or self.options
+        return SharedSession(self.engine, problem, asked, self._arithmetic_of, beside=beside)
+
+    def lanes(self, n_columns: int) -> int:
+        """How many of so many columns are solved at once; the same on all ranks."""
+        found = self._made_ready().lanes(n_columns, self.beside)
+        return int(self.problem.graph.ranks.gathered(np.int64(found)).min())
 
     def close(self) -> None:
         """Give back what is held."""
@@ -175,18 +193,20 @@ class _Solve:
     ) -> None:
         self.session, self.problem, self.tol = session, problem, tol
         n_own = problem.graph.n_own
-        T = np.zeros((n_own, problem.n_columns))  # takes no memory until it is written to
+        T = zeros((n_own, problem.n_columns))  # takes no memory until it is written to
         h = np.zeros(n_own)
-        if start is not None and start.exits is not None:
-            h[:] = np.where(problem.is_free[:n_own], np.nan_to_num(start.exits), 0.0)
-        self.T, self.h = T, h
-        self.start = None if start is None else start.temperatures
+        if start is not None:
+            T[:] = start.temperatures
+            if start.exits is not None:
+                h[:] = np.where(problem.is_free[:n_own], np.nan_to_num(start.exits), 0.0)
+        self.T, self.h, self.started = T, h, start is not None
         self.steps = 0
         self.found: list[Imbalance] = []
 
     def run(self, progress: Progress | None, keep: Keep | None) -> None:
-        known = self.session._exits is not None
-        for block in blocks_of(self.problem.n_columns, one_hot=False, exits=not known):
+        known, n_columns = self.session._exits is not None, self.problem.n_columns
+        lanes = self.session.lanes(n_columns)
+        for block in blocks_of(n_columns, one_hot=False, exits=not known, lanes=lanes):
             columns = slice(block.first, block.first + block.columns)
             self._solve_block(columns, progress, keep, with_exits=block.exits)
 
@@ -195,9 +215,8 @@ class _Solve:
     ) -> None:
         session, problem = self.session, self.problem
         some = problem.with_values(problem.values[:, columns])
-        h = self.h if with_exits else None
-        start = None if self.start is None else self.start[:, columns]
-        descent = Descent(some, session._made_ready(), start, h)
+        T, h = self.T[:, columns], self.h if with_exits else None
+        descent = Descent(some, session._made_ready(), T, h, started=self.started)
         before = self.steps
 
         def each_step(descent: Descent) -> None:
@@ -206,7 +225,7 @@ class _Solve:
                 levels = descent.levels[: descent.columns]
                 progress(self.steps, float(levels.max()) * min(session._longest, 1e300))
             if keep is not None:
-                keep(lambda: self._so_far(descent, columns, with_exits=with_exits))
+                keep(lambda: self._so_far(descent, columns))
 
         if with_exits and session._exits is None:
             goals = np.append(np.zeros(descent.columns), EXIT_TIME_LEVEL)
@@ -217,16 +236,13 @@ class _Solve:
             goals = np.full(descent.lanes, goal)
             goals[descent.columns :] = EXIT_TIME_LEVEL
             descent.run(goals, MOST_STEPS, each_step)
-            X = descent.settled(*some.bounds)
-            found = self._weighed(some, X)
-            bound = session._bound(prove(cast("DirichletProblem", some), X[:, : descent.columns],
-                                         self._h(), found))  # fmt: skip
+            descent.settle(*some.bounds)
+            found = self._weighed(some, T, descent)
+            bound = session._bound(self._proven(some, T, found))
             if bound <= self.tol or descent.steps >= MOST_STEPS or not bound < previous / 2:
                 break
             looser, previous = looser * TIGHTER, bound
             descent.refresh()
-        descent.rest()
-        self.T[:, columns] = X[: len(self.T), : descent.columns]
         self.steps = before + descent.steps
         self.found.append(found)
 
@@ -239,37 +255,34 @@ class _Solve:
         h[: len(self.h)] = descent.exits()
         h[~self.problem.is_free] = 0.0
         session._exits = self.problem.graph.halo.fill(h)
-        self.h[:] = h[: len(self.h)]
         longest = float(ranks.gathered(np.float64(h.max(initial=0.0))).max())
         session._longest = max(longest / (1 - lack) if lack < 1 else longest, 1.0)
 
     def _so_far(
-        self, descent: Descent, columns: slice, *, with_exits: bool
+        self, descent: Descent, columns: slice
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        T, h = self.T.copy(), self.h
+        T, found = self.T.copy(), self.session._exits
         T[:, columns] = descent.temperatures()
-        if self.start is not None:
-            T[:, columns.stop :] = self.start[:, columns.stop :]
-        if with_exits and self.session._exits is None:
-            h = descent.exits()
-        return T, h
+        return T, descent.exits() if found is None else found[: len(T)]
 
     def _h(self) -> NDArray[np.float64]:
         exits = self.session._exits
         return np.zeros(self.problem.graph.n_all) if exits is None else exits
 
-    def _weighed(self, some: SharedProblem, X: NDArray[np.float64]) -> Imbalance:
+    def _weighed(self, some: SharedProblem, T: NDArray[np.float64], descent: Descent) -> Imbalance:
         """What proves some columns, of all ranks."""
         own, k, h = self.problem.graph.n_own, some.n_columns, self._h()
-        held = bool((X[some.boundary, :k] == some.values).all())
+        held = bool((T[some.boundary] == some.values).all())
         stray = bool(h[:own][~some.is_free[:own]].any()) or not held
         ranks, arithmetic = self.problem.graph.ranks, self.session._made_ready()
-        infinite, nothing = np.inf, np.zeros(k)
-        most = np.array([nothing, nothing, nothing, nothing - infinite, nothing - infinite])
-        ends, n_nodes = np.array([infinite, infinite, 0.0, 0.0]), 0
-        if some.n_own_free:  # a rank may have none
+        most, ends, n_nodes = np.zeros((5, k)), np.array([np.inf, np.inf, 0.0, 0.0]), 0
+        most[3:] = -np.inf
+        for lot, X in descent.lots(exits=False):
+            if some.n_own_free == 0:  # a rank may have none, but others want its rows
+                continue
             one = arithmetic.imbalance(some, X, h)
-            most = np.array([one.level, one.rounding, one.relative, one.high, -one.low])[:, :k]
+            numbers = np.array([one.level, one.rounding, one.relative, one.high, -one.low])
+            most[:, lot] = numbers[:, : k - lot.start]
             ends = np.array([one.degrees[0], one.exits[0], -one.degrees[1], -one.exits[1]])
             n_nodes = one.n_nodes
         most = ranks.gathered(most).max(axis=0)  # NaN stays one
@@ -286,6 +299,10 @@ class _Solve:
             stray=ranks.any(stray),
         )
 
+    def _proven(self, some: SharedProblem, T: NDArray[np.float64], found: Imbalance) -> Certificate:
+        """The proof of some columns at own nodes."""
+        return prove(cast("DirichletProblem", some), T, self._h()[: len(T)], found)
+
     def certificate(self) -> Certificate:
         """The proof of all columns."""
         first = self.found[0]
@@ -294,7 +311,7 @@ class _Solve:
             for name in ("level", "rounding", "relative", "low", "high")
         }
         found = replace(first, **whole, stray=any(one.stray for one in self.found))
-        return prove(cast("DirichletProblem", self.problem), self.T, self._h(), found)
+        return self._proven(self.problem, self.T, found)
 
 
 def _with_boundary(problem: SharedProblem, T: NDArray[np.float64]) -> NDArray[np.float64]:

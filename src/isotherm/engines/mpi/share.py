@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from isotherm.engines.mpi.ranks import Ranks
     from isotherm.graph.rows import Rows
 
+    Reached = tuple[NDArray[np.int64], NDArray[np.bool_]]
+
 
 class Share:
     """What one rank knows of a graph.
@@ -43,8 +45,7 @@ class Share:
         The number of the first own node.
     n_entries, longest : int
         Entries of the whole matrix, and of its longest row.
-    degrees : array
-        Of all nodes, ghosts included.
+    degrees : array of shape (n_own,)
     """
 
     # What takes all ranks to find is found at once: none may wait here for others.
@@ -54,7 +55,7 @@ class Share:
         self.n_own, self.n_all = halo.n_own, rows.n_nodes
         sizes = ranks.gathered(np.array([len(rows.ends), rows.longest], dtype=np.int64))
         self.n_entries, self.longest = int(sizes[:, 0].sum()), int(sizes[:, 1].max())
-        self.degrees: NDArray[np.float64] = halo.fill(rows.sums())
+        self.degrees: NDArray[np.float64] = rows.sums()[: self.n_own].copy()
 
 
 class SharedProblem:
@@ -68,13 +69,17 @@ class SharedProblem:
     values : array of shape (s, k)
         Their temperatures.
     leak : float
+    reached : pair of arrays, optional
+        `lowest_seed` and `is_unreached`, see below; found if they are not known. All ranks know
+        them, or none.
 
     Attributes
     ----------
-    is_free, is_unreached : bool arrays
-        Of all nodes; neither at ghosts.
-    lowest_seed : int array
-        Of all nodes: the least number of a seed in their component, −1 where there is none.
+    is_free : bool array of shape (n_all,)
+        Of all nodes; not at ghosts.
+    is_unreached : bool array of shape (n_own,)
+    lowest_seed : int array of shape (s,)
+        The least number of a seed in the component of each own seed.
     n_own_free : int
         Own nodes that are solved for.
     is_touching : bool array of shape (s,)
@@ -97,6 +102,8 @@ class SharedProblem:
         boundary: NDArray[np.intp],
         values: NDArray[np.float64],
         leak: float = 0.0,
+        *,
+        reached: Reached | None = None,
     ) -> None:
         self.graph = share
         self.boundary, self.values = boundary, values
@@ -105,10 +112,9 @@ class SharedProblem:
         self.n_seeds = ranks.total(len(boundary))
         if self.n_seeds == 0:
             ranks.refuse(LabelError("no seed: at least one node must have a label"))
-        self.lowest_seed = lowest_seeds(share, boundary)
-        own = np.arange(share.n_all) < share.n_own
-        self.is_unreached = own & (self.lowest_seed < 0)
-        self.is_free = own & ~self.is_unreached
+        self.lowest_seed, self.is_unreached = reached or _reached(share, boundary)
+        self.is_free = np.zeros(share.n_all, dtype=bool)
+        self.is_free[: share.n_own] = ~self.is_unreached
         self.is_free[boundary] = False
         self.n_own_free = int(np.count_nonzero(self.is_free))
         self.n_free = ranks.total(self.n_own_free)  # of all ranks
@@ -127,7 +133,13 @@ class SharedProblem:
         """The same with some of the own seeds free."""
         kept = np.ones(len(self.boundary), dtype=bool)
         kept[places] = False
-        return SharedProblem(self.graph, self.boundary[kept], self.values[kept], self.leak)
+        # Components are what they were; those whose first seed stays still have it.
+        gone = self.graph.first + self.boundary[places]
+        changed = self.graph.ranks.any((self.lowest_seed[places] == gone).any())
+        reached = None if changed else (self.lowest_seed[kept], self.is_unreached)
+        return SharedProblem(
+            self.graph, self.boundary[kept], self.values[kept], self.leak, reached=reached
+        )
 
     @property
     def n_columns(self) -> int:
@@ -175,14 +187,19 @@ class SharedProblem:
         return touching
 
     def _degree_range(self) -> tuple[float, float]:
-        degrees = self.graph.degrees[self.is_free]
+        degrees = self.graph.degrees[self.is_free[: self.graph.n_own]]
         own = np.array([degrees.min(initial=np.inf), -degrees.max(initial=0.0)])
         least, most = self.graph.ranks.gathered(own).min(axis=0).tolist()
         return least, -most
 
     def over_nodes(self, free: float) -> NDArray[np.float64]:
-        """A number at all free nodes and ghosts, 0 on the boundary, NaN at unreached nodes."""
-        whole = np.full(self.graph.n_all, free)
+        """A number at own free nodes, 0 on the boundary, NaN at unreached nodes."""
+        whole = np.full(self.graph.n_own, free)
         whole[self.boundary] = 0.0
         whole[self.is_unreached] = np.nan
         return whole
+
+
+def _reached(share: Share, boundary: NDArray[np.intp]) -> Reached:
+    lowest = lowest_seeds(share, boundary)
+    return lowest[boundary], lowest < 0

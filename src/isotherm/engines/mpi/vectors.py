@@ -34,4 +34,6 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
     room.madvise(mmap.MADV_HUGEPAGE)
     whole = np.frombuffer(room, np.uint8)
     first = -whole.ctypes.data % HUGE
+    end = first + size // HUGE * HUGE  # the rest would fill a huge page only in part
+    room.madvise(mmap.MADV_NOHUGEPAGE, end, len(room) - end)
     return np.asarray(whole[first : first + size].view(dtype).reshape(shape))

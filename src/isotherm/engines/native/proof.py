@@ -22,8 +22,12 @@ def native_imbalance(
     *,
     threads: int | None = None,
     simd: str | None = None,
+    packed: bool = True,
 ) -> Imbalance:
-    """See `isotherm.solvers.imbalance.imbalance`, and `NativeEngine` for the last two."""
+    """See `isotherm.solvers.imbalance.imbalance`, and `NativeEngine` for threads and simd.
+
+    `packed`: whether a copy of a few columns may be made, which is quicker.
+    """
     if problem.heat is not None:
         raise ValueError("nothing is proven of temperatures where heat is put in")
     ties = problem.ties
@@ -40,6 +44,7 @@ def native_imbalance(
         tied,
         n_threads(threads),
         simd or core.instruction_sets()[0],
+        packed=packed,
     )
     return Imbalance(
         level=np.array(found.level),

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.compiled import core, n_threads
-from isotherm.engines.mpi.arithmetic import ReferenceArithmetic, with_entries
+from isotherm.engines.mpi.arithmetic import ReferenceArithmetic, shared_imbalance, with_entries
 from isotherm.engines.mpi.vectors import zeros
-from isotherm.engines.native.proof import native_imbalance
 from isotherm.errors import MissingLibrary
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ class PetscArithmetic(ReferenceArithmetic):
     def imbalance(self, problem: SharedProblem, X: NDArray[np.float64], h: Any) -> Imbalance:
         if core is None or not problem.graph.rows.compiled:
             return super().imbalance(problem, X, h)
-        return native_imbalance(problem, X, h, threads=self._threads)  # type: ignore[arg-type]
+        return shared_imbalance(problem, X, h, self._threads)
 
 
 def _matrix(problem: SharedProblem, diagonal: NDArray[np.float64], comm: Any, PETSc: Any) -> Any:
@@ -148,7 +147,7 @@ def _matrix(problem: SharedProblem, diagonal: NDArray[np.float64], comm: Any, PE
     where = (np.arange(n), np.arange(n))
     own = scipy.sparse.csr_array((diagonal, where), shape=(n, share.n_all))
     whole = (own - inner).tocsr()
-    numbers = np.concatenate([share.first + np.arange(n), share.halo.ghosts])
+    numbers = share.halo.fill(share.first + np.arange(share.n_all))  # of ghosts, their owners know
     index = PETSc.IntType
     columns = numbers[whole.indices].astype(index)
     size = (n, share.n_nodes)
