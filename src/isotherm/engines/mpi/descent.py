@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -165,31 +166,41 @@ class Descent:
             self._exits += self._D[:, self.columns]
         self._D[:] = 0.0
 
-    def lots(self, *, exits: bool = True) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    def lots(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """X of all nodes, some columns at a time, in the memory of P, which is given back after.
 
         What the steps have changed must have been added to it.
-
-        Parameters
-        ----------
-        exits : bool
-            Whether the exit times are wanted, too.
         """
+        for lot in self._arithmetic.lots(len(self._moving)):
+            if lot.start < self.lanes:
+                with self._lent(lot) as X:
+                    if lot.start <= self._heated < lot.stop:
+                        X[: self._n_own, self._heated - lot.start] = self._exits
+                    yield lot, self._problem.graph.halo.fill(X)
+
+    def lots_of_temperatures(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """The same without exit times, or a place for them."""
+        whole = len(self._P) == self._n_own and self._T.flags.c_contiguous
+        if whole:  # there are no ghosts
+            yield slice(0, self.columns), self._T
+            return
+        for lot in self._arithmetic.lots(len(self._moving)):
+            if lot.start < self.columns:
+                some = slice(lot.start, min(lot.stop, self.columns))
+                with self._lent(some) as X:
+                    yield some, self._problem.graph.halo.fill(X)
+
+    @contextmanager
+    def _lent(self, lot: slice) -> Iterator[NDArray[np.float64]]:
+        """Room for some columns of all nodes, those of T filled in at own ones."""
         width, n_own = len(self._moving), self._n_own
         self._V[:] = self._P[:n_own, :width]  # which the next step makes anew
-        lent = self._P.ravel(order="K").view(np.float64)
-        n_all = len(self._P)
-        for lot in self._arithmetic.lots(width):
-            if lot.start >= (self.lanes if exits else self.columns):
-                break
-            at_once = lot.stop - lot.start
-            X = lent[: n_all * at_once].reshape(n_all, at_once)
-            some = self._T[:, lot]
-            X[:n_own, : some.shape[1]] = some
-            X[:n_own, some.shape[1] :] = 0.0
-            if self._exits is not None and lot.start <= self.columns < lot.stop:
-                X[:n_own, self.columns - lot.start] = self._exits
-            yield lot, self._problem.graph.halo.fill(X)
+        n_all, at_once = len(self._P), lot.stop - lot.start
+        X = self._P.ravel(order="K").view(np.float64)[: n_all * at_once].reshape(n_all, at_once)
+        some = self._T[:, lot]
+        X[:n_own, : some.shape[1]] = some
+        X[:n_own, some.shape[1] :] = 0.0
+        yield X
         self._P[:n_own, :width] = self._V
 
     def _over_ranks(

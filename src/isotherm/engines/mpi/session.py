@@ -277,12 +277,12 @@ class _Solve:
         ranks, arithmetic = self.problem.graph.ranks, self.session._made_ready()
         most, ends, n_nodes = np.zeros((5, k)), np.array([np.inf, np.inf, 0.0, 0.0]), 0
         most[3:] = -np.inf
-        for lot, X in descent.lots(exits=False):
+        for lot, X in descent.lots_of_temperatures():
             if some.n_own_free == 0:  # a rank may have none, but others want its rows
                 continue
             one = arithmetic.imbalance(some, X, h)
             numbers = np.array([one.level, one.rounding, one.relative, one.high, -one.low])
-            most[:, lot] = numbers[:, : k - lot.start]
+            most[:, lot] = numbers
             ends = np.array([one.degrees[0], one.exits[0], -one.degrees[1], -one.exits[1]])
             n_nodes = one.n_nodes
         most = ranks.gathered(most).max(axis=0)  # NaN stays one
