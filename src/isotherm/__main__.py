@@ -25,7 +25,7 @@ def main() -> None:
             stream, "reconfigure"
         ):  # a letter that the terminal does not have is written out
             stream.reconfigure(errors="backslashreplace")
-    sys.meta_path.insert(0, _Without("pandas"))  # pyarrow loads it, and nothing here needs it
+    sys.meta_path.insert(0, Without("pandas"))  # pyarrow loads it, and nothing here needs it
     try:
         code = _loaded()()
     except KeyboardInterrupt:  # while the program itself is loaded
@@ -45,7 +45,7 @@ def main() -> None:
     os._exit(code)
 
 
-class _Without(MetaPathFinder):
+class Without(MetaPathFinder):
     """A library that counts as not installed."""
 
     def __init__(self, library: str) -> None:

@@ -12,22 +12,34 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from isotherm.engines.blocks import LANES
-from isotherm.engines.mpi.lanes import stride_within_lines, width_for
+from isotherm.engines.blocks import LANES, blocks_of
+from isotherm.engines.mpi.lanes import (
+    bytes_of_vectors,
+    lanes_within,
+    stride_within_lines,
+    width_for,
+)
 from isotherm.errors import ParameterError
 from isotherm.memory import size_text
 
 STEPS = 20  # of block models and R-MAT graphs at 1e-6; citation graphs take 60 to 130
 
 # Rounded from runs on two busy processors, or counted from the arrays that are held. Memory
-# was within a tenth, and time up to 1.7 times what they give: see docs/many-machines.md, and
+# was within a twentieth, and time up to 1.7 times what they give: see docs/many-machines.md, and
 # results/benchmarks/ranks_share_the_work.json.
-PROCESS = 135e6  # bytes of a rank before it has read anything
-BYTES_PER_ENTRY = 24.0  # while rows are made of what was read, without weights
-BYTES_PER_WEIGHT = 24.0  # more with weights: two copies of them, and their order
-BYTES_PER_NAME = 3.0  # of an id, in times of its length, at the two ranks that know it
-SECONDS_PER_ENTRY = 9e-9  # of a step, 16 columns
-SECONDS_PER_NODE = 60e-9  # likewise, besides its entries
+PROCESS = 116e6  # bytes of a rank without a graph; pandas, in a script that loads it, has 45e6 more
+KEPT = 20e6  # that libraries keep for later use, and what is on its way
+TEXTS = 45e6  # of the edges that are read at once
+NAME_IN_TABLE = 35  # bytes of an id, besides its letters, while edges are read
+NAME_OF_NODE = 8  # likewise, of own nodes afterwards
+PER_ENTRY_READ, PER_ENTRY_BUILT = 12, 16  # while edges are read, and while rows are made of them
+PER_WEIGHT = 8
+PER_OWN = 46  # of own nodes, besides their names: degrees, gauge, diagonal, exit times
+PER_OWN_LEFT_OUT = 40  # more while seeds are left out: bounds, margins, another gauge
+PER_GHOST = 13  # besides the start of its row, which is empty
+PER_GHOST_FOUND = 65  # while ghosts are found
+SECONDS_PER_ENTRY, SECONDS_PER_NUMBER = 3.2e-9, 0.36e-9  # of a step: an entry, and a row's numbers
+SECONDS_PER_NODE = 60e-9  # likewise, besides its entries, for 16 columns
 PROOFS = 3.0  # products in float64 beside the steps, in times of two steps each
 SECONDS_PER_EDGE = 0.7e-6  # to read an edge and find its ends
 NAME = 10  # letters of an id
@@ -45,8 +57,9 @@ class Cost:
     memory : float
         Bytes of a rank at its peak.
     sent : float
-        Bytes that a rank sends at each step.
-    steps : int
+        Bytes that a rank sends at each step, of the first block of columns.
+    steps, blocks : int
+        Steps of each block of columns, and how many blocks are solved one after the other.
     reading, computing, sending : float
         Seconds: of reading, and of the steps.
     bandwidth : float
@@ -63,6 +76,7 @@ class Cost:
     memory: float
     sent: float
     steps: int
+    blocks: int
     reading: float
     computing: float
     sending: float
@@ -86,12 +100,13 @@ class Cost:
         took = (self.reading, self.computing, self.sending)
         reading, computing, sending = (f"{seconds:,.0f}" for seconds in took)
         times = f"reading {reading}, computing {computing}, sending {sending}"
+        each = f" for each of {self.blocks} lots of columns" if self.blocks > 1 else ""
         ghosts = f"{self.ghosts:,.0f} ghosts (nodes of other ranks)"
         found = [
             f"{size} on {self.ranks:,} ranks",
             f"memory per rank: {size_text(int(self.memory))}, with {ghosts}",
             f"each rank sends {size_text(int(self.sent))} per step, {network}",
-            f"about {self.steps} steps; seconds: {times}",
+            f"about {self.steps} steps{each}; seconds: {times}",
         ]
         if self.limit is not None and self.fits:
             found.append(f"fits into {size_text(int(self.limit))} per rank")
@@ -165,19 +180,15 @@ def cost(
         )
     n, e = nodes / ranks, 2 * edges / ranks
     ghosts = 0.0 if ranks == 1 else (nodes - n) * -math.expm1(-e / nodes)
-    lanes = min(classes + 1, LANES)
-    width = width_for(lanes)
-    stride = stride_within_lines(width)  # of P
-    blocks = math.ceil((classes + 1) / LANES)
-    graph = 4 * e + 8 * (n + ghosts) + (8 * e if weighted else 0) + BYTES_PER_NAME * NAME * n
-    building = (BYTES_PER_ENTRY + (BYTES_PER_WEIGHT if weighted else 0)) * e
-    # X and P of all nodes, V, D and R of own ones, the result; and as much again as X and P for
-    # ghosts, since what was measured is above the sum of the arrays.
-    of_all = 8 * width + 4 * stride
-    vectors = of_all * (n + ghosts) + 12 * width * n + (of_all + 16) * ghosts
-    room = PROCESS + max(building + BYTES_PER_NAME * NAME * n, graph + vectors + 16 * classes * n)
-    a_step = (SECONDS_PER_ENTRY * e * stride + SECONDS_PER_NODE * n * width) / LANES
-    sent = 4.0 * stride * ghosts
+    lanes = lanes_within(n, n + ghosts, n_classes=classes, n_columns=classes)
+    blocks = blocks_of(classes, one_hot=False, lanes=lanes)
+    widths = [width_for(block.columns + block.exits) for block in blocks]
+    a_step, sent = 0.0, 0.0
+    for width in widths:
+        stride = stride_within_lines(width)  # of P
+        a_step += (SECONDS_PER_ENTRY + SECONDS_PER_NUMBER * stride) * e
+        a_step += SECONDS_PER_NODE * n * width / LANES
+        sent += 4.0 * stride * ghosts
     hops = 2 * math.ceil(math.log2(ranks)) if ranks > 1 else 0
     return Cost(
         int(nodes),
@@ -185,12 +196,36 @@ def cost(
         classes,
         ranks,
         ghosts,
-        room,
-        sent,
+        _memory(n, e, ghosts, classes, weighted=weighted),
+        4.0 * stride_within_lines(widths[0]) * ghosts,
         steps,
+        len(blocks),
         reading=SECONDS_PER_EDGE * edges / ranks,
-        computing=blocks * (steps + 2 * PROOFS) * a_step,
-        sending=blocks * (steps + 2 * PROOFS) * (sent / bandwidth + hops * latency),
+        computing=(steps + 2 * PROOFS) * a_step,
+        sending=(steps + 2 * PROOFS) * (sent / bandwidth + len(blocks) * hops * latency),
         bandwidth=bandwidth,
         limit=memory,
     )
+
+
+def _memory(n: float, e: float, ghosts: float, classes: int, *, weighted: bool) -> float:
+    """The most that a rank of so many nodes, entries and ghosts has at once: of four stages."""
+    weights = PER_WEIGHT * e if weighted else 0.0
+    reading = PER_ENTRY_READ * e + weights + (NAME + NAME_IN_TABLE) * n + TEXTS
+    names = (NAME + NAME_OF_NODE) * n
+    building = PER_ENTRY_BUILT * e + 2 * weights + names + PER_GHOST_FOUND * ghosts
+    held = 4 * e + weights + 8 * (n + ghosts) + names + PER_OWN * n + PER_GHOST * ghosts + KEPT
+    held += 8 * classes * n  # the temperatures
+
+    def vectors(n_columns: int, n_beside: int = 0) -> tuple[float, int]:
+        all_nodes = n + ghosts
+        lanes = lanes_within(
+            n, all_nodes, n_classes=classes, n_columns=n_columns, n_beside=n_beside
+        )
+        at_once = min(n_columns, lanes - 1)  # and the exit times
+        return bytes_of_vectors(n, all_nodes, width_for(at_once + 1)), at_once
+
+    solving = held + vectors(classes)[0]
+    steps, at_once = vectors(min(classes, LANES), n_beside=classes)
+    leaving_out = held + PER_OWN_LEFT_OUT * n + 8 * at_once * n + steps
+    return PROCESS + max(reading, building, solving, leaving_out)
