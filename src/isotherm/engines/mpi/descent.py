@@ -171,37 +171,42 @@ class Descent:
 
         What the steps have changed must have been added to it.
         """
-        for lot in self._arithmetic.lots(len(self._moving)):
-            if lot.start < self.lanes:
-                with self._lent(lot) as X:
-                    if lot.start <= self._heated < lot.stop:
-                        X[: self._n_own, self._heated - lot.start] = self._exits
-                    yield lot, self._problem.graph.halo.fill(X)
+        with self._lent() as room:
+            for lot in self._arithmetic.lots(len(self._moving)):
+                if lot.start >= self.lanes:
+                    break
+                X = self._filled(room, lot)
+                if lot.start <= self._heated < lot.stop:
+                    X[: self._n_own, self._heated - lot.start] = self._exits
+                yield lot, self._problem.graph.halo.fill(X)
 
     def lots_of_temperatures(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """The same without exit times, or a place for them."""
-        whole = len(self._P) == self._n_own and self._T.flags.c_contiguous
-        if whole:  # there are no ghosts
+        if len(self._P) == self._n_own and self._T.flags.c_contiguous:  # there are no ghosts
             yield slice(0, self.columns), self._T
             return
-        for lot in self._arithmetic.lots(len(self._moving)):
-            if lot.start < self.columns:
+        with self._lent() as room:
+            for lot in self._arithmetic.lots(len(self._moving)):
+                if lot.start >= self.columns:
+                    break
                 some = slice(lot.start, min(lot.stop, self.columns))
-                with self._lent(some) as X:
-                    yield some, self._problem.graph.halo.fill(X)
+                yield some, self._problem.graph.halo.fill(self._filled(room, some))
 
     @contextmanager
-    def _lent(self, lot: slice) -> Iterator[NDArray[np.float64]]:
-        """Room for some columns of all nodes, those of T filled in at own ones."""
-        width, n_own = len(self._moving), self._n_own
-        self._V[:] = self._P[:n_own, :width]  # which the next step makes anew
+    def _lent(self) -> Iterator[NDArray[np.float64]]:
+        """The memory of P, while V, which the next step makes anew, has its own rows."""
+        own = self._P[: self._n_own, : len(self._moving)]
+        self._V[:] = own
+        yield self._P.ravel(order="K").view(np.float64)
+        own[:] = self._V
+
+    def _filled(self, room: NDArray[np.float64], lot: slice) -> NDArray[np.float64]:
+        """Some columns of all nodes, those of T filled in at own ones."""
         n_all, at_once = len(self._P), lot.stop - lot.start
-        X = self._P.ravel(order="K").view(np.float64)[: n_all * at_once].reshape(n_all, at_once)
-        some = self._T[:, lot]
-        X[:n_own, : some.shape[1]] = some
-        X[:n_own, some.shape[1] :] = 0.0
-        yield X
-        self._P[:n_own, :width] = self._V
+        X, some = room[: n_all * at_once].reshape(n_all, at_once), self._T[:, lot]
+        X[: self._n_own, : some.shape[1]] = some
+        X[: self._n_own, some.shape[1] :] = 0.0
+        return X
 
     def _over_ranks(
         self, own: tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from isotherm.engines.mpi.ranks import Ranks
 
-BUFFER = 1 << 21  # bytes of rows on their way
+BUFFER = 1 << 20  # bytes of rows on their way
 LEAST = 256  # rows sent at once
 
 

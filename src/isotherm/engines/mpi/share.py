@@ -45,7 +45,6 @@ class Share:
         The number of the first own node.
     n_entries, longest : int
         Entries of the whole matrix, and of its longest row.
-    degrees : array of shape (n_own,)
     """
 
     # What takes all ranks to find is found at once: none may wait here for others.
@@ -55,7 +54,11 @@ class Share:
         self.n_own, self.n_all = halo.n_own, rows.n_nodes
         sizes = ranks.gathered(np.array([len(rows.ends), rows.longest], dtype=np.int64))
         self.n_entries, self.longest = int(sizes[:, 0].sum()), int(sizes[:, 1].max())
-        self.degrees: NDArray[np.float64] = rows.sums()[: self.n_own].copy()
+
+    @property
+    def degrees(self) -> NDArray[np.float64]:
+        """Of own nodes, found each time: they are seldom needed."""
+        return self.rows.sums()[: self.n_own].copy()
 
 
 class SharedProblem:
