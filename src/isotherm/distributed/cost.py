@@ -25,7 +25,7 @@ from isotherm.memory import size_text
 STEPS = 20  # of block models and R-MAT graphs at 1e-6; citation graphs take 60 to 130
 
 # Rounded from runs on two busy processors, or counted from the arrays that are held. Memory
-# was within a twentieth, and time up to 1.7 times what they give: see docs/many-machines.md, and
+# was within a twentieth, and time up to 1.5 times what they give: see docs/many-machines.md, and
 # results/benchmarks/ranks_share_the_work.json.
 PROCESS = 116e6  # bytes of a rank without a graph; pandas, in a script that loads it, has 45e6 more
 KEPT = 20e6  # that libraries keep for later use, and what is on its way
@@ -37,7 +37,7 @@ PER_WEIGHT = 8
 PER_OWN = 46  # of own nodes, besides their names: degrees, gauge, diagonal, exit times
 PER_OWN_LEFT_OUT = 40  # more while seeds are left out: bounds, margins, another gauge
 PER_GHOST = 13  # besides the start of its row, which is empty
-PER_GHOST_FOUND = 65  # while ghosts are found
+PER_GHOST_FOUND = 32  # while ghosts are found: their numbers, four times
 SECONDS_PER_ENTRY, SECONDS_PER_NUMBER = 3.2e-9, 0.36e-9  # of a step: an entry, and a row's numbers
 SECONDS_PER_NODE = 60e-9  # likewise, besides its entries, for 16 columns
 PROOFS = 3.0  # products in float64 beside the steps, in times of two steps each
@@ -100,13 +100,13 @@ class Cost:
         took = (self.reading, self.computing, self.sending)
         reading, computing, sending = (f"{seconds:,.0f}" for seconds in took)
         times = f"reading {reading}, computing {computing}, sending {sending}"
-        each = f" for each of {self.blocks} lots of columns" if self.blocks > 1 else ""
+        lots = f"{self.blocks} × " if self.blocks > 1 else ""
         ghosts = f"{self.ghosts:,.0f} ghosts (nodes of other ranks)"
         found = [
             f"{size} on {self.ranks:,} ranks",
             f"memory per rank: {size_text(int(self.memory))}, with {ghosts}",
             f"each rank sends {size_text(int(self.sent))} per step, {network}",
-            f"about {self.steps} steps{each}; seconds: {times}",
+            f"about {lots}{self.steps} steps; seconds: {times}",
         ]
         if self.limit is not None and self.fits:
             found.append(f"fits into {size_text(int(self.limit))} per rank")
@@ -213,7 +213,7 @@ def _memory(n: float, e: float, ghosts: float, classes: int, *, weighted: bool) 
     weights = PER_WEIGHT * e if weighted else 0.0
     reading = PER_ENTRY_READ * e + weights + (NAME + NAME_IN_TABLE) * n + TEXTS
     names = (NAME + NAME_OF_NODE) * n
-    building = PER_ENTRY_BUILT * e + 2 * weights + names + PER_GHOST_FOUND * ghosts
+    building = PER_ENTRY_BUILT * e + 2 * weights + names + PER_GHOST_FOUND * ghosts + KEPT
     held = 4 * e + weights + 8 * (n + ghosts) + names + PER_OWN * n + PER_GHOST * ghosts + KEPT
     held += 8 * classes * n  # the temperatures
 
