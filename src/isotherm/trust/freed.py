@@ -114,9 +114,11 @@ def free_each(
     """
     start, nodes = problem.graph.rows.start, problem.seeds[places]
     sums = sums or ResponseSums.of(responses)
-    found = Freed.unreached(len(places), problem.n_columns)
     entries = np.cumsum(start[nodes + 1] - start[nodes] + 1)
     at_once = max(ROOM // (problem.n_columns + 1), 1)
+    if entries[-1] <= at_once:
+        return _free_some(problem, places, np.arange(len(places)), T, E, responses, sums)
+    found = Freed.unreached(len(places), problem.n_columns)
     cuts = np.searchsorted(entries, np.arange(at_once, entries[-1], at_once))
     for first, last in pairwise([0, *cuts.tolist(), len(places)]):
         if first < last:

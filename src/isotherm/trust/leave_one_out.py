@@ -29,7 +29,7 @@ from isotherm.labels import UNKNOWN
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers import Warm
 from isotherm.trust.best_effort import solve_best_effort
-from isotherm.trust.freed import Freed, free_each, heated_without
+from isotherm.trust.freed import Freed, ResponseSums, free_each, heated_without
 from isotherm.trust.hot_seeds import solve_each_hot
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ class LeftOut:
 
     def labels(self, decision: str) -> NDArray[np.intp]:
         """The class that each seed would get; −1 where it would get none."""
-        S = self.scores(decision)
-        return np.where(self.reached, np.nan_to_num(S, nan=-np.inf).argmax(axis=1), UNKNOWN)
+        return np.where(self.reached, self.scores(decision).argmax(axis=1), UNKNOWN)
 
     def certified(self, decision: str) -> NDArray[np.bool_]:
         """Whether these labels are proven to be those of fitting again without the seed."""
@@ -158,7 +157,7 @@ def leave_one_out(
     places = np.arange(problem.n_seeds) if some is None else np.asarray(some)
     E = solution.certificate.error_or_0
     T = solution.temperatures
-    total, total_error = np.asarray(np.nansum(T, axis=0, dtype=np.float64)), float(E.sum())
+    total, total_error = ResponseSums.of(solution).temperatures, float(E.sum())
     found = Freed.unreached(len(places), problem.n_columns)
     heated = heated_without(problem, places)  # before: what it looks up is kept for the solves
     reached = np.flatnonzero(~_alone(problem)[places])

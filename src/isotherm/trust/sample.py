@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
     from isotherm.trust.leave_one_out import LeftOut
 
-SAMPLE_TOL = 1e-4  # of temperatures that only choose, or tell how sure labels are
+SAMPLE_TOL = 2e-4  # of temperatures that only choose, or tell how sure labels are
 MOST_SEEDS = 300  # unless the budget has work left for more
 FEW_SEEDS = 31  # of a large graph
 TOGETHER = 0.1  # of the seeds, at the most, are left out at once
