@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 # the free nodes. The least of all margins decides, and so many of them are about so far apart.
 FIRST_LOOK = 0.02
 LONGEST_LEAP = 64  # the error shrinks by no more than this between two looks
-NEAR = 4  # of the tolerance: so close to the end no look pays any more
+NEAR = 12  # of the tolerance: so close to the end no look pays any more
 
 
 class Attempt(NamedTuple):
@@ -65,7 +65,7 @@ def attempt(
     with np.errstate(all="ignore"):  # what overflows fails to be certified
         X = method.start(problem, tol, warm)
         steps, previous = 0, math.inf
-        watch = Watch(0.0 if stop is None else min(FIRST_LOOK, 1 / problem.n_free))
+        watch = Watch(0.0 if stop is None else _look_at(min(FIRST_LOOK, 1 / problem.n_free), tol))
         while True:
             early = False
             for step, likely in method.iterate(X, tol, watch):  # the last counts
@@ -75,7 +75,8 @@ def attempt(
                 if stop is not None and NEAR * tol < likely <= watch.look_at:
                     too_large = stop(X, method.guess(X))
                     # Errors shrink as residuals do: look again when that may be enough.
-                    watch.look_at = likely / min(max(too_large, 2), LONGEST_LEAP)
+                    next_look = likely / min(max(too_large, 2), LONGEST_LEAP)
+                    watch.look_at = _look_at(next_look, tol)
                     early = too_large <= 1
                 if early:
                     break  # worth a proof
@@ -99,6 +100,11 @@ def attempt(
                 return Attempt(X, certificate, steps, met, used_up, hopeless and not met)
             previous = math.inf if early else bound
             del certificate  # room for what follows
+
+
+def _look_at(likely: float, tol: float) -> float:
+    """The likely error at which to look next; 0 for never, so that no step returns for it."""
+    return likely if likely > NEAR * tol else 0.0
 
 
 class Iterated(NamedTuple):
