@@ -11,6 +11,7 @@ from isotherm.compiled import MOST_NODES, core, n_threads
 from isotherm.engines.mpi.halo import Halo
 from isotherm.engines.mpi.share import Share
 from isotherm.graph.rows import Rows
+from isotherm.labels import different
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,12 +110,10 @@ def share_of(
 
 
 def _merged(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All different numbers, sorted; several times as quick as `numpy.union1d`."""
+    """All different numbers, sorted."""
     whole = np.concatenate([some, others])
     whole.sort()
-    is_new = np.ones(len(whole), dtype=bool)
-    np.not_equal(whole[1:], whole[:-1], out=is_new[1:])
-    return whole[is_new]
+    return different(whole)
 
 
 def _in_range(ranks: Ranks, rows: Rows) -> Rows:

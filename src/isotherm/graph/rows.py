@@ -13,7 +13,7 @@ from isotherm.compiled import MOST_NODES, core, n_threads
 from isotherm.graph.weights import canonical, check_structure, check_weights, symmetric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -126,14 +126,10 @@ class Rows:
 
     def product(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """``A X``, X of shape (n, k), without SciPy, which takes long to load."""
-        found = np.zeros(X.shape)
-        some = np.flatnonzero(self.start[1:] > self.start[:-1])
-        if len(some):
-            terms = X[self.ends].astype(np.float64, copy=False)
-            if self.weights is not None:
-                terms *= self.weights[:, np.newaxis]
-            found[some] = np.add.reduceat(terms, self.start[some], axis=0)
-        return found
+        terms = X[self.ends].astype(np.float64, copy=False)
+        if self.weights is not None:
+            terms *= self.weights[:, np.newaxis]
+        return row_sums(self.start[1:] - self.start[:-1])(terms)
 
     def multiply(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
         """``A X`` in single precision, X of shape (n, k); best 16 columns at a time."""
@@ -193,6 +189,19 @@ class Rows:
             ends = ends.astype(np.int32, copy=False)
         weights = None if (matrix.data == 1).all() else matrix.data
         return cls(matrix.indptr.astype(np.int64, copy=False), ends, weights)
+
+
+def row_sums(counts: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Sums over rows of so many entries each, some of them empty."""
+    begin = np.cumsum(counts) - counts
+    some = counts > 0
+
+    def sums(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.zeros((len(counts), terms.shape[1]))
+        found[some] = np.add.reduceat(terms, begin[some])
+        return found
+
+    return sums
 
 
 def rows_from_edges(

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.graph.rows import row_sums
 from isotherm.rounding import OTHERS, rounding_of_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
@@ -155,19 +154,6 @@ def _of_nodes(
         "least_degree": degrees.min(),
         "greatest_degree": degrees.max(),
     }
-
-
-def row_sums(counts: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Sums over rows of so many entries each, some of them empty."""
-    begin = np.cumsum(counts) - counts
-    some = counts > 0
-
-    def sums(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.zeros((len(counts), terms.shape[1]))
-        found[some] = np.add.reduceat(terms, begin[some])
-        return found
-
-    return sums
 
 
 def _ties_of(

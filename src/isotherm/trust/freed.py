@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from isotherm.decision import sum_up
+from isotherm.graph.rows import row_sums
 from isotherm.labels import UNKNOWN
 from isotherm.rounding import UNIT_ROUNDOFF, rounding_of_sums
 from isotherm.solvers.certificate import COVERED
-from isotherm.solvers.imbalance import row_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
