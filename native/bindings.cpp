@@ -24,6 +24,7 @@
 #include "steering.hpp"
 #include "superpose.hpp"
 #include "threads.hpp"
+#include "values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -723,6 +724,16 @@ NB_MODULE(_core, m) {
     m.def("find_names", &find_names, "start"_a.none(), "bytes"_a, "key"_a, "slots"_a,
           "wanted_start"_a.none(), "wanted"_a, "places"_a);
     m.def("inspect", &inspect_matrix, "start"_a, "ends"_a, "weights"_a.none(), "threads"_a);
+    m.def(
+        "value_ranges",
+        [](const Matrix<const double>& values, const Array<double>& low, const Array<double>& high) {
+            const std::size_t columns = values.shape(1);
+            require(values.shape(0) > 0, "a row of values");
+            require(low.shape(0) == columns && high.shape(0) == columns, "one number per column");
+            return value_ranges(values.data(), static_cast<std::int64_t>(values.shape(0)),
+                                static_cast<std::int64_t>(columns), low.data(), high.data());
+        },
+        "values"_a, "low"_a.noconvert(), "high"_a.noconvert());
     m.def(
         "row_sums",
         [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,

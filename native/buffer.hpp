@@ -15,11 +15,13 @@
 
 namespace isotherm {
 
+enum class Contents { zeros, any };
+
 template <class T>
 class Buffer {
 public:
     Buffer() = default;
-    explicit Buffer(std::int64_t count) {  // of zeros
+    explicit Buffer(std::int64_t count, Contents contents = Contents::zeros) {
         if (count == 0) return;
         bytes_ = rounded(static_cast<std::size_t>(count) * sizeof(T));
 #if defined(ISOTHERM_SANITIZED)
@@ -40,7 +42,7 @@ public:
 #endif
         void* got = nullptr;
         if (posix_memalign(&got, line, bytes_) != 0) throw std::bad_alloc();
-        std::memset(got, 0, bytes_);
+        if (contents == Contents::zeros) std::memset(got, 0, bytes_);
         data_ = static_cast<T*>(got);
     }
     Buffer(Buffer&& other) noexcept { swap(other); }

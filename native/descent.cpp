@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "lane_count.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
@@ -89,7 +90,7 @@ void Descent::follow(const std::vector<std::int32_t>& before) {
     const auto move = [&](auto* rows, std::int64_t width) {
         using Number = std::remove_pointer_t<decltype(rows)>;
         if (!rows) return;
-        Buffer<Number> old(n_rows * width);
+        Buffer<Number> old(n_rows * width, Contents::any);
         std::copy(rows, rows + n_rows * width, old.get());
         for_pieces(problem_.threads(), n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t row = first; row < last; ++row) {
@@ -225,13 +226,17 @@ void Descent::pass_heat_on(const Columns<T>& X) {
         const double* const given = given_.at(i);
         for (int l = 0; given && l < count; ++l) heat_of(i)[l] += given[l];
     }
-    for (std::int64_t k = 0; k < fold.size(); ++k) {
-        const double* const own = heat_of(fold.nodes[k]);
-        for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
-            double* const other = heat_of(fold.ends[e]);
-            for (int l = 0; l < count; ++l) other[l] += fold.ratios[e] * own[l];
+    with_lane_count(count, [&](auto constant) {
+        constexpr int N = constant;
+        for (std::int64_t k = 0; k < fold.size(); ++k) {
+            double own[N + 1];
+            std::copy_n(heat_of(fold.nodes[k]), N, own);
+            for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
+                double* const other = heat_of(fold.ends[e]);
+                for (int l = 0; l < N; ++l) other[l] += fold.ratios[e] * own[l];
+            }
         }
-    }
+    });
 }
 
 template <class T>
@@ -402,6 +407,10 @@ void Descent::restart() {
     factor_ = next_factor_;
     // Where steps are many, directions so rounded would make them more.
     x_.halves = !factor_ && are_better_halves(x_.width, system_->n_rows);
+    // Directions that are few are in the caches of all threads that read them. More of them would
+    // have to come from memory each time.
+    x_.shared = problem_.threads() > 1 && problem_.n_chunks() > 1 &&
+                system_->n_rows * bytes_per_row(x_.width, x_.halves) <= near_bytes;
     if (factor_) front_.end();
     make_room();
     if (factor_ && !Y_.get()) Y_ = Buffer<float>(padded(system_->n_rows) * x_.stride);

@@ -77,12 +77,16 @@ public:
         piece.edges[piece.count++] = edge;
     }
 
-    // Calls visit(edges, count) for the edges of a node, some at a time, which are gone then.
+    // Calls visit(edges, count) for the edges of a node, some at a time.
     template <class Visit>
-    void drain(std::uint32_t& head, Visit visit) {
+    void visit(std::uint32_t head, Visit visit) const {
+        for (; head != none; head = at(head).next) visit(at(head).edges, at(head).count);
+    }
+
+    // Removes the edges of a node.
+    void drop(std::uint32_t& head) {
         while (head != none) {
             Piece& piece = at(head);
-            visit(piece.edges, piece.count);
             const std::uint32_t next = piece.next;
             piece.next = unused_;
             unused_ = head;
@@ -155,6 +159,7 @@ struct EdgesOf {
     double exit;
     std::int64_t count;
 };
+constexpr int any_number = 1 << 30;  // of neighbours
 template <class Real, class Source>
 class Elimination {
 public:
@@ -184,18 +189,51 @@ public:
 
     // Takes out the next node; its neighbours are left in `around`. −1 if there is none.
     std::int32_t take_out(Around& around) {
-        const std::int32_t v = queue_.pop(most_, [&](std::int32_t u, int key) {
-            return !gone_[u] && nodes_[u].key == key;
-        });
-        if (v < 0) return v;
-        look_around(v, around);
+        std::int32_t v;
+        for (;;) {
+            v = queue_.pop(most_ + surplus, [&](std::int32_t u, int key) {
+                return !gone_[u] && nodes_[u].key == key;
+            });
+            if (v < 0) return v;
+            look_around(v, around);
+            if (static_cast<int>(around.size()) + (nodes_[v].exit > 0) <= most_) break;
+            nodes_[v].key = -1;  // its turn may come again
+        }
+        made_.drop(nodes_[v].made);
         gone_[v] = 1;
         if (nodes_[v].exit > 0) around.push_back({nodes_[v].exit, ground_, 1});
         for (const Neighbour& a : around) nodes_[a.node].degree -= a.merged;
         return v;
     }
 
-    // The neighbours of a node, each once, without the ground; its new edges are gone then.
+    // The neighbours of a node that is left, each once, without the ground: writes them and their
+    // weights to where there is room for degree(v) + 1 of each. How many there are. `places` is as
+    // long as there are nodes, and has anything in it.
+    std::int64_t list(std::int32_t v, std::int32_t* ends, double* weights,
+                      std::uint32_t* places) const {
+        std::size_t count = 0;
+        source_.visit(v, [&](std::int32_t u, double w) {
+            ends[count] = u;
+            weights[count] = w;
+            places[u] = static_cast<std::uint32_t>(count);
+            count += !gone_[u] & (u != v);
+        });
+        made_.visit(nodes_[v].made, [&](const Edge<Real>* edges, std::uint32_t n_edges) {
+            for (std::uint32_t k = 0; k < n_edges; ++k) {
+                const std::int32_t u = edges[k].to;
+                const std::size_t place = places[u];
+                const bool again = place < count && ends[place] == u;
+                const std::size_t at = again ? place : count;
+                weights[at] = (again ? weights[at] : 0.0) + edges[k].weight;
+                ends[at] = u;
+                places[u] = static_cast<std::uint32_t>(at);
+                count += !again & !gone_[u];
+            }
+        });
+        return static_cast<std::int64_t>(count);
+    }
+
+    // The neighbours of a node, each once, without the ground.
     void look_around(std::int32_t v, Around& around) {
         around.keep(0);
         Neighbour* found = around.make_room(static_cast<std::size_t>(source_.n_visits(v)));
@@ -207,7 +245,7 @@ public:
             count += !gone_[u];
         });
         around.keep(count);
-        made_.drain(nodes_[v].made, [&](const Edge<Real>* edges, std::uint32_t n_edges) {
+        made_.visit(nodes_[v].made, [&](const Edge<Real>* edges, std::uint32_t n_edges) {
             found = around.make_room(n_edges);
             for (std::uint32_t k = 0; k < n_edges; ++k) {
                 const std::int32_t u = edges[k].to;
@@ -246,6 +284,10 @@ public:
     }
 
 private:
+    // Edges beyond the neighbours asked for, of a node that is looked at all the same: some of them
+    // may lead to the same neighbour.
+    static constexpr int surplus = 4;
+
     void link(std::int32_t a, std::int32_t b, double weight) {
         if (a == ground_ || b == ground_) {
             Node& node = nodes_[a == ground_ ? b : a];
@@ -269,8 +311,10 @@ private:
     void queue(std::int32_t v) {
         const int key = ByDegree::key_of(nodes_[v].degree);
         if (nodes_[v].key == key) return;
-        nodes_[v].key = key;
-        if (key <= most_) queue_.put(v, key);
+        // What has no new edges has as many neighbours as it says.
+        const int most = nodes_[v].made == NewEdges<Real>::none ? most_ : most_ + surplus;
+        nodes_[v].key = key <= most ? key : -1;
+        if (key <= most) queue_.put(v, key);
     }
 
     const Source& source_;

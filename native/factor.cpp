@@ -51,7 +51,7 @@ private:
 
 Factor::Factor(const System& M, const double* exits) {
     const Rows rows(M, exits);
-    Elimination<float, Rows> graph(rows, ByDegree::n_keys);
+    Elimination<float, Rows> graph(rows, any_number);
     const std::int32_t ground = graph.ground(), n = ground;
     Draws draws;
     Around around;

@@ -1,6 +1,8 @@
 #include "fold.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "elimination.hpp"
 #include "threads.hpp"
@@ -8,29 +10,24 @@
 namespace isotherm {
 namespace {
 
-constexpr int few_neighbours = 4;  // with the ground
+constexpr int few_neighbours = 5;  // with the ground
 // Entries of the graph for each node of so few neighbours, up to which folding pays: all of them must
 // be looked at.
 constexpr std::int64_t most_entries = 24;
 
-// The moving nodes of a graph.
+// The moving nodes of a graph, what each has of edges to others of them, and what leads out.
 class Moving {
 public:
-    Moving(const Operator& M, const std::uint8_t* kind) : M_(M), kind_(kind) {}
+    Moving(const Operator& M, const std::uint8_t* kind)
+        : M_(M), kind_(kind), edges_(static_cast<std::size_t>(M.graph.n_nodes)) {
+        for (std::int64_t v = 0; v < n_nodes(); ++v) {
+            if (is_in(v)) edges_[v] = count_edges(v);
+        }
+    }
     std::int64_t n_nodes() const { return M_.graph.n_nodes; }
     bool is_in(std::int64_t v) const { return kind_[v] == moving; }
-    EdgesOf edges_of(std::int64_t v) const {
-        EdgesOf edges{M_.ties ? M_.ties[v] : 0.0, 0};
-        double all = 0;
-        visit(v, [&](std::int32_t u, double w) {
-            const bool leads_out = kind_[u] == held;
-            edges.exit += leads_out ? w : 0.0;
-            edges.count += !leads_out & (u != v);
-            all += w;
-        });
-        edges.exit += M_.leak * all;
-        return edges;
-    }
+    EdgesOf edges_of(std::int64_t v) const { return edges_[v]; }
+    EdgesOf& edges_of(std::int64_t v) { return edges_[v]; }
     std::int64_t n_visits(std::int64_t v) const { return M_.graph.start[v + 1] - M_.graph.start[v]; }
     template <class Visit>
     void visit(std::int64_t v, Visit visit) const {
@@ -38,11 +35,135 @@ public:
             visit(M_.graph.ends[e], M_.graph.weight(e));
         }
     }
+    // The first neighbour of a node that has one.
+    Neighbour neighbour_of(std::int64_t v) const {
+        std::int64_t e = M_.graph.start[v];
+        while (!is_in(M_.graph.ends[e]) || M_.graph.ends[e] == v) ++e;
+        return {M_.graph.weight(e), M_.graph.ends[e], 1};
+    }
+
+private:
+    EdgesOf count_edges(std::int64_t v) const {
+        EdgesOf edges{M_.ties ? M_.ties[v] : 0.0, 0};
+        std::int64_t n_out = 0;
+        double out = 0, all = 0;
+        visit(v, [&](std::int32_t u, double w) {
+            const bool leads_out = kind_[u] == held;
+            n_out += leads_out;
+            edges.count += !leads_out & (u != v);
+            if (!M_.graph.weights) return;
+            out += leads_out ? w : 0.0;
+            all += w;
+        });
+        if (!M_.graph.weights) {  // additions of whole numbers do not wait for each other
+            out = static_cast<double>(n_out);
+            all = static_cast<double>(n_visits(v));
+        }
+        edges.exit += out + M_.leak * all;
+        return edges;
+    }
+
+    const Operator& M_;
+    const std::uint8_t* kind_;
+    std::vector<EdgesOf> edges_;
+};
+
+// Writes down the nodes that are eliminated.
+class Folding {
+public:
+    Folding(const Operator& M, std::uint8_t* kind, double* pivots)
+        : M_(M), kind_(kind), pivots_(pivots) {
+        const std::int64_t n = M.graph.n_nodes;
+        fold_.received.assign(static_cast<std::size_t>(n), 0.0);
+        const auto most = static_cast<std::size_t>(std::count(kind, kind + n, moving));
+        fold_.nodes.reserve(most);
+        fold_.inverse_pivots.reserve(most);
+        fold_.rise.reserve(most);
+        fold_.start.reserve(most + 1);
+        fold_.ends.reserve(few_neighbours * most);
+        fold_.ratios.reserve(few_neighbours * most);
+    }
+
+    // `total`: of its weights, that which leads out included.
+    template <class Neighbours>
+    void eliminate(std::int32_t v, const Neighbours& around, double total) {
+        if (fold_.nodes.size() % 65536 == 0) check_interrupt();
+        kind_[v] = peeled;
+        pivots_[v] = total;
+        const double inverse = 1 / total, b = fold_.received[v] + gauge(M_, v);
+        fold_.nodes.push_back(v);
+        fold_.inverse_pivots.push_back(inverse);
+        fold_.rise.push_back(inverse * b);
+        for (const Neighbour& a : around) {
+            if (a.node == M_.graph.n_nodes) continue;  // the ground
+            const double ratio = a.weight / total;
+            fold_.ends.push_back(a.node);
+            fold_.ratios.push_back(ratio);
+            fold_.received[a.node] += ratio * b;
+        }
+        fold_.start.push_back(static_cast<std::int64_t>(fold_.ends.size()));
+    }
+
+    Fold& fold() { return fold_; }
 
 private:
     const Operator& M_;
-    const std::uint8_t* kind_;
+    std::uint8_t* const kind_;
+    double* const pivots_;
+    Fold fold_;
 };
+
+// Eliminates nodes of one neighbour or none, and those that become so: all trees, without a queue.
+void eliminate_leaves(Moving& nodes, Folding& folding) {
+    for (std::int32_t first = 0; first < nodes.n_nodes(); ++first) {
+        std::int32_t v = first;
+        while (v <= first && nodes.is_in(v) && nodes.edges_of(v).count <= 1) {
+            const auto [exit, count] = nodes.edges_of(v);
+            if (count == 0) {
+                folding.eliminate(v, std::array<Neighbour, 0>{}, exit);
+                break;
+            }
+            const Neighbour only = nodes.neighbour_of(v);
+            const double total = only.weight + exit;
+            folding.eliminate(v, std::array<Neighbour, 1>{only}, total);
+            EdgesOf& edges = nodes.edges_of(only.node);
+            edges.exit += only.weight / total * exit;
+            --edges.count;
+            v = only.node;  // if it comes later, it will be looked at then
+        }
+    }
+}
+
+// The graph that is left, and its pivots. A row has more room than neighbours; what remains leads to
+// a node that is gone.
+void write_rest(const Elimination<double, Moving>& graph, const std::uint8_t* kind, double* pivots,
+                int threads, Fold& fold) {
+    const std::int64_t n = graph.ground();
+    fold.rest_start.assign(static_cast<std::size_t>(n) + 1, 0);
+    fold.rest_exits.assign(static_cast<std::size_t>(n), 0.0);
+    for (std::int32_t v = 0; v < n; ++v) {
+        const std::int64_t room = kind[v] == moving ? graph.degree(v) + 1 : 0;
+        fold.rest_start[v + 1] = fold.rest_start[v] + room;
+    }
+    const std::int32_t gone = fold.nodes[0];
+    fold.rest_ends.assign(static_cast<std::size_t>(fold.rest_start[n]), gone);
+    fold.rest_weights.assign(fold.rest_ends.size(), 0.0);
+    const auto cuts = cut_rows(n, [&](std::int64_t v) { return fold.rest_start[v]; });
+    for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
+        std::vector<std::uint32_t> places(static_cast<std::size_t>(n));
+        for (auto v = static_cast<std::int32_t>(first); v < last; ++v) {
+            if (kind[v] != moving) continue;
+            const std::int64_t start = fold.rest_start[v];
+            double* const weights = fold.rest_weights.data() + start;
+            const std::int64_t count =
+                graph.list(v, fold.rest_ends.data() + start, weights, places.data());
+            double total = fold.rest_exits[v] = graph.exit(v);
+            for (std::int64_t k = 0; k < count; ++k) total += weights[k];
+            pivots[v] = total;
+            fold.rest_ends[start + count] = gone;
+        }
+    });
+}
 
 }  // namespace
 
@@ -54,66 +175,23 @@ bool is_worth_folding(const Graph& graph, const std::uint8_t* kind) {
     return few > 0 && few * most_entries >= graph.n_entries();
 }
 
-Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots) {
-    Fold fold;
-    const std::int64_t n = M.graph.n_nodes;
-    const Moving nodes(M, kind);
+Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots, int threads) {
+    Moving nodes(M, kind);
+    Folding folding(M, kind, pivots);
+    eliminate_leaves(nodes, folding);
     Elimination<double, Moving> graph(nodes, few_neighbours);
-    fold.received.assign(static_cast<std::size_t>(n), 0.0);
-    const auto most = static_cast<std::size_t>(std::count(kind, kind + n, moving));
-    fold.nodes.reserve(most);
-    fold.inverse_pivots.reserve(most);
-    fold.rise.reserve(most);
-    fold.start.reserve(most + 1);
-    fold.ends.reserve(few_neighbours * most);
-    fold.ratios.reserve(few_neighbours * most);
     Around around;
     for (;;) {
-        if (fold.nodes.size() % 65536 == 0) check_interrupt();
         const std::int32_t v = graph.take_out(around);
         if (v < 0) break;
         double total = 0;
         for (const Neighbour& a : around) total += a.weight;
-        kind[v] = peeled;
-        pivots[v] = total;
-        const double b = fold.received[v] + gauge(M, v);
-        fold.nodes.push_back(v);
-        fold.inverse_pivots.push_back(1 / total);
-        fold.rise.push_back(b / total);
-        for (const Neighbour& a : around) {
-            if (a.node == graph.ground()) continue;
-            fold.ends.push_back(a.node);
-            fold.ratios.push_back(a.weight / total);
-            fold.received[a.node] += a.weight / total * b;
-        }
-        fold.start.push_back(static_cast<std::int64_t>(fold.ends.size()));
+        folding.eliminate(v, around, total);
         graph.join_all(around, total);
     }
-    fold.rest_start.assign(static_cast<std::size_t>(n) + 1, 0);
-    fold.rest_exits.assign(static_cast<std::size_t>(n), 0.0);
-    std::size_t left = 0;
-    for (std::int32_t v = 0; v < graph.ground(); ++v) {
-        if (kind[v] == moving) left += static_cast<std::size_t>(graph.degree(v));
-    }
-    fold.rest_ends.reserve(left);
-    fold.rest_weights.reserve(left);
-    for (std::int64_t i = 0; i < n; ++i) {
-        if (i % 65536 == 0) check_interrupt();
-        if (kind[i] == moving) {
-            const auto v = static_cast<std::int32_t>(i);
-            graph.look_around(v, around);
-            double total = graph.exit(v);
-            for (const Neighbour& a : around) {
-                fold.rest_ends.push_back(a.node);
-                fold.rest_weights.push_back(a.weight);
-                total += a.weight;
-            }
-            fold.rest_exits[i] = graph.exit(v);
-            pivots[i] = total;
-        }
-        fold.rest_start[i + 1] = static_cast<std::int64_t>(fold.rest_ends.size());
-    }
-    return fold;
+    Fold& fold = folding.fold();
+    if (!fold.empty()) write_rest(graph, kind, pivots, threads, fold);
+    return std::move(fold);
 }
 
 }  // namespace isotherm

@@ -39,6 +39,6 @@ bool is_worth_folding(const Graph& graph, const std::uint8_t* kind);
 
 // Folds a graph: marks nodes that are eliminated in `kind` and updates the pivots of all. None must
 // have been peeled off before.
-Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots);
+Fold fold_graph(const Operator& M, std::uint8_t* kind, double* pivots, int threads);
 
 }  // namespace isotherm

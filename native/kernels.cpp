@@ -11,8 +11,6 @@ namespace {
 constexpr std::int64_t ahead = 32, doubles_ahead = 20;
 // Rows, and entries of a row, after which sums in float are moved to double.
 constexpr std::int64_t rows_per_sum = 32, hub = 256;
-// Of P, up to which it is in a core's own cache: its rows need not be asked for.
-constexpr std::int64_t near_bytes = 1 << 19;
 
 // Two rows of two floats.
 using Pairs = Vec<float, 4>;
@@ -126,10 +124,28 @@ inline Tile load_directions(const void* P, std::int64_t i) {
         return load_row<float, max_width>(static_cast<const float*>(P) + i * W);
     }
 }
+// What is stored, rounded as it is; `shared`: for others to read.
 template <int W, bool Halves>
-inline void store_directions(void* P, std::int64_t i, const Tile& p) {
-    if constexpr (Halves) store_row_of_halves<max_width>(static_cast<std::uint16_t*>(P) + i * W, p);
-    else store_row(static_cast<float*>(P) + i * W, p);
+inline Tile store_directions(void* P, std::int64_t i, const Tile& p, bool shared) {
+    if constexpr (Halves) {
+        std::uint16_t* const to = static_cast<std::uint16_t*>(P) + i * W;
+        std::uint16_t halves[max_width];
+        store_row_of_halves<max_width>(halves, p);
+        constexpr int per = register_bytes / static_cast<int>(sizeof *to) < max_width
+                                ? register_bytes / static_cast<int>(sizeof *to)
+                                : max_width;
+        for (int k = 0; k < max_width; k += per) {
+            const auto some = load<std::uint16_t, per>(halves + k);
+            if (shared) stream(to + k, some);
+            else store<std::uint16_t, per>(to + k, some);
+        }
+        return load_row_of_halves<max_width>(halves);
+    } else {
+        float* const to = static_cast<float*>(P) + i * W;
+        if (!shared) store_row(to, p);
+        for (int k = 0; shared && k < Tile::parts; ++k) stream(to + k * Tile::per, p.part[k]);
+        return p;
+    }
 }
 
 // W numbers, once for each row of a tile.
@@ -163,9 +179,9 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
     using V = Row<float, W>;
     const std::int64_t* start = M.start;
     const std::int32_t* ends = M.ends;
-    constexpr std::int64_t bytes = W * (Halves ? sizeof(std::uint16_t) : sizeof(float));
-    const bool near = M.n_rows * bytes <= near_bytes;
-    const std::int64_t stop = near ? 0 : start[M.n_rows] - ahead;
+    constexpr std::int64_t bytes = bytes_per_row(W, Halves);
+    const bool asks = M.n_rows * bytes > near_bytes;
+    const std::int64_t stop = asks ? start[M.n_rows] - ahead : 0;
     const char* const rows = static_cast<const char*>(x.P);
     const auto sum_of_row = [&](std::int64_t i) __attribute__((always_inline)) {
         const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
@@ -356,7 +372,7 @@ void substitute(const System& M, const Vectors& x, const Triangles& C, int lane,
 
 template <class T, int W, bool Halves>
 void advance(const System& M, const Vectors& x, const float* from, const Columns<T>& X,
-             double* h, const double* step, const float* beta, const float* stored,
+             double* h, const double* step, const float* beta, const float* inverse_units,
              std::int64_t first, std::int64_t last, double* dots) {
     constexpr int rows = rows_per_tile<W>;
     void* const P = x.P;
@@ -367,7 +383,7 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
     for (int l = 0; l < X.count; ++l) steps[l] = static_cast<T>(step[l]);
     const auto along = repeated<W>(steps);
     const auto along_row = load_row<T, W>(steps);
-    const Tile keep = repeated<W>(beta), unit = repeated<W>(stored);
+    const Tile keep = repeated<W>(beta), unit = repeated<W>(inverse_units);
     const bool flat = X.full_rows && X.stride == W;
     Tile sum{};
     for (std::int64_t i = first; i < last; i += rows) {
@@ -392,12 +408,13 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
                 h[i + r] += step[columns] * static_cast<double>(p[r * W + columns]);
             }
         }
-        store_directions<W, Halves>(P, i, unit * (load_tile<W>(from, i, stride) + keep * p));
-        const Tile z = load_tile<W>(Z, i, stride);
-        sum += spread<W>(mass + i) * z * load_directions<W, Halves>(P, i);
+        const Tile next = unit * (load_tile<W>(from, i, stride) + keep * p);
+        const Tile stored = store_directions<W, Halves>(P, i, next, x.shared);
+        sum += spread<W>(mass + i) * load_tile<W>(Z, i, stride) * stored;
         if (i % rows_per_sum == 0) flush<W>(sum, dots);
     }
     flush<W>(sum, dots);
+    if (x.shared) end_of_stream();
 }
 
 // --- fresh residuals, in double -------------------------------------------------------------------
@@ -511,14 +528,14 @@ void any_substitute(const System& M, const Vectors& x, const Triangles& C, int l
 }
 template <class T>
 void any_advance(const System& M, const Vectors& x, const float* from, const Columns<T>& X,
-                 double* h, const double* step, const float* beta, const float* stored,
+                 double* h, const double* step, const float* beta, const float* inverse_units,
                  std::int64_t first, std::int64_t last, double* dots) {
     if (x.halves) {
         ISOTHERM_BY_WIDTH(
-            x.width, (advance<T, W, may_be_halves(W)>(M, x, from, X, h, step, beta, stored, first, last, dots)))
+            x.width, (advance<T, W, may_be_halves(W)>(M, x, from, X, h, step, beta, inverse_units, first, last, dots)))
     } else {
         ISOTHERM_BY_WIDTH(
-            x.width, (advance<T, W, false>(M, x, from, X, h, step, beta, stored, first, last, dots)))
+            x.width, (advance<T, W, false>(M, x, from, X, h, step, beta, inverse_units, first, last, dots)))
     }
 }
 template <class T>

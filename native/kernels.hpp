@@ -24,12 +24,17 @@ namespace {
 inline int width_for(int lanes) {
     return lanes <= 1 ? 1 : lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16;
 }
-// Whether P may be of halves, and whether that pays: narrow rows are small as they are, unless there
-// are so many of them that a core's own cache does not hold them.
+// Whether P may be of halves, and whether that pays. Rows of two numbers are small as they are,
+// unless there are so many of them that a core's own cache does not hold them; and the widest, if
+// there are few of them, are sooner added up than converted.
 constexpr bool may_be_halves(int width) { return width >= 2; }
 inline bool are_better_halves(int width, std::int64_t rows) {
-    return may_be_halves(width) && (width > 2 || rows > (1 << 15));
+    const std::int64_t few = width == 2 ? 1 << 15 : width == max_width ? 1 << 10 : 0;
+    return may_be_halves(width) && rows > few;
 }
+constexpr std::int64_t bytes_per_row(int width, bool halves) { return width * (halves ? 2 : 4); }
+// Of directions, up to which they are in a core's own cache: rows need not be asked for.
+constexpr std::int64_t near_bytes = 1 << 19;
 // Rows for which there must be room, so that a register may be filled from any of them on.
 inline std::int64_t padded(std::int64_t rows) { return (rows / max_width + 2) * max_width; }
 }  // namespace
@@ -82,6 +87,7 @@ struct System {
 struct Vectors {
     void* P;
     bool halves;  // of which P is, else of floats
+    bool shared;  // P is written past the caches, for other threads to read
     float *Z, *V;
     int width, lanes, stride;
     int columns;  // lanes that are columns of X; one more lane, if any, is that of h
@@ -171,12 +177,12 @@ struct Kernels {
     // y has room for `group` numbers per row
     void (*substitute)(const System&, const Vectors&, const Triangles&, int lane, int count,
                        int group, float* y);
-    // X += step P, h += step P;  P = stored (from + beta P), from as above;  dots += Z · pivots P
+    // X += step P, h += step P;  P = inverse_units (from + beta P), from as above;  dots += Z · pivots P
     void (*advance_f)(const System&, const Vectors&, const float* from, const Columns<float>&,
-                      double* h, const double* step, const float* beta, const float* stored,
+                      double* h, const double* step, const float* beta, const float* inverse_units,
                       std::int64_t first, std::int64_t last, double* dots);
     void (*advance_d)(const System&, const Vectors&, const float* from, const Columns<double>&,
-                      double* h, const double* step, const float* beta, const float* stored,
+                      double* h, const double* step, const float* beta, const float* inverse_units,
                       std::int64_t first, std::int64_t last, double* dots);
     // r = heat + A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double
     void (*residual_f)(const Operator&, const Task<float>&, std::int64_t first, std::int64_t last,

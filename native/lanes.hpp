@@ -42,6 +42,26 @@ inline void store(T* to, Vec<T, N> v) {
     std::memcpy(to, &v, sizeof v);
 }
 
+// Writes past the caches, where the instruction set can, what other threads will read: to own a line
+// that they have in their caches would take longer. `to` is aligned to the size of v, and
+// end_of_stream() comes before others read it.
+template <class V>
+inline void stream(void* to, V v) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof v == 64) return _mm512_stream_si512(static_cast<__m512i*>(to), reinterpret_cast<__m512i>(v));
+#endif
+#if defined(__AVX2__)
+    if constexpr (sizeof v == 32) return _mm256_stream_si256(static_cast<__m256i*>(to), reinterpret_cast<__m256i>(v));
+    if constexpr (sizeof v == 16) return _mm_stream_si128(static_cast<__m128i*>(to), reinterpret_cast<__m128i>(v));
+#endif
+    std::memcpy(to, &v, sizeof v);
+}
+inline void end_of_stream() {
+#if defined(__AVX2__)
+    _mm_sfence();
+#endif
+}
+
 #if defined(__AVX2__) && !defined(__AVX512F__)
 // Masks of the first `count` numbers.
 inline __m256i first_of_8(int count) {

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "lane_count.hpp"
+
 namespace isotherm {
 namespace {
 
@@ -47,7 +49,7 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
     }
     Fold fold;
     if (peeling && reducing && is_worth_folding(graph, kind_.data())) {
-        fold = fold_graph(M_, kind_.data(), pivots.data());
+        fold = fold_graph(M_, kind_.data(), pivots.data(), threads_);
     } else if (peeling && any_leaves) {
         peel_ = peel_trees(M_, kind_.data(), pivots.data());
     }
@@ -177,19 +179,22 @@ void Problem::hang(const Columns<T>& X, double* h, const double* low, const doub
         into = within(static_cast<T>(value), static_cast<T>(low[l]), static_cast<T>(high[l]));
     };
     const Fold& fold = this->fold();
-    for (std::int64_t k = fold.size(); k-- > 0;) {
-        double sums[max_width], time = fold.rise[k];
-        for (int l = 0; l < X.count; ++l) {
-            sums[l] = folded[fold.nodes[k] * X.count + l] * fold.inverse_pivots[k];
+    with_lane_count(X.count, [&](auto count) {
+        constexpr int N = count;
+        for (std::int64_t k = fold.size(); k-- > 0;) {
+            double sums[N + 1], time = fold.rise[k];
+            for (int l = 0; l < N; ++l) {
+                sums[l] = folded[fold.nodes[k] * N + l] * fold.inverse_pivots[k];
+            }
+            for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
+                const T* const row = X.first + fold.ends[e] * X.stride;
+                for (int l = 0; l < N; ++l) sums[l] += fold.ratios[e] * row[l];
+                if (h) time += fold.ratios[e] * h[fold.ends[e]];
+            }
+            for (int l = 0; l < N; ++l) put(X.first[fold.nodes[k] * X.stride + l], sums[l], l);
+            if (h) h[fold.nodes[k]] = time;
         }
-        for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
-            const T* const row = X.first + fold.ends[e] * X.stride;
-            for (int l = 0; l < X.count; ++l) sums[l] += fold.ratios[e] * row[l];
-            if (h) time += fold.ratios[e] * h[fold.ends[e]];
-        }
-        for (int l = 0; l < X.count; ++l) put(X.first[fold.nodes[k] * X.stride + l], sums[l], l);
-        if (h) h[fold.nodes[k]] = time;
-    }
+    });
     for (std::size_t k = peel_.child.size(); k-- > 0;) {
         const std::int64_t i = peel_.child[k], p = peel_.parent[k];
         const double* const heat = passed.at(i);

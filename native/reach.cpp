@@ -46,7 +46,7 @@ Nodes pull(const Graph& graph, std::uint8_t* marked, int threads,
 // These nodes pass their mark on, and so do those they reach. Each waits at most once, and whether it
 // has to is counted, not guessed: behind the last that waits there is room for one that need not.
 void push(const Graph& graph, std::uint8_t* marked, const Nodes& first) {
-    const Buffer<std::int32_t> waiting(graph.n_nodes + 1);
+    const Buffer<std::int32_t> waiting(graph.n_nodes + 1, Contents::any);
     std::copy(first.begin(), first.end(), waiting.get());
     auto end = static_cast<std::int64_t>(first.size());
     for (std::int64_t next = 0; next < end; ++next) {

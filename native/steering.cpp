@@ -9,7 +9,7 @@ namespace isotherm {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double aim_at = 0.8;           // of the tolerance: the recurrence drifts from the truth
+constexpr double aim_at = 0.95;          // of the tolerance: a proof says a little more than the steps
 constexpr double drift_of_floats = 0x1p-20;  // of the recurrence, from the largest level since a fresh one
 constexpr double float_reach = 1e-6;     // how far a level falls before rounding is all that is left
 constexpr double factor_reach = 1e-3;    // the same with a factor, before rounding spoils directions
@@ -111,7 +111,13 @@ double Steering::reach() const {
 
 template <class T>
 void Steering::settle(const Columns<T>& X, bool clip) {
-    descent_.settle(without_hidden(X), exits(), low_, high_, clip);
+    double* const h = exits();
+    descent_.settle(without_hidden(X), h, low_, high_, clip);
+    if (h && clip && exits_.lack < final_eta / 2) {
+        // Good enough: later solves need not carry them along.
+        exits_.longest = problem_.greatest(h);
+        exits_.done = true;
+    }
     if (!block_.hidden) return;
     const int last = block_.columns;
     const auto low = static_cast<T>(low_[last]), high = static_cast<T>(high_[last]);
@@ -184,11 +190,6 @@ State Steering::run(const Columns<T>& X, bool cold, const Aim& aim) {
     const State state = go(X, cold, aim);
     if (state == State::going) return state;
     descent_.put_back(without_hidden(X), exits());
-    if (exits() && exits_.lack < final_eta / 2) {
-        // Good enough: later solves need not carry them along.
-        descent_.complete_exits(exits_.h);
-        exits_.done = true;
-    }
     return state;
 }
 
@@ -223,7 +224,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
             // Is it so near that the recurrence cannot be believed? Better to know than to fail to
             // prove it. Floats that need no proof are good for no more digits.
             const double unsure = drift_ * exits_.longest / (1 - exits_.lack);
-            if (fresh_ || (floats && !aim.proven) || unsure <= (1 - aim_at) * aim.tol) break;
+            if (fresh_ || (floats && !aim.proven) || likely() + unsure <= aim.tol) break;
             if (!weigh_again(X)) return State::short_of_digits;
             continue;
         }

@@ -128,8 +128,8 @@ void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, i
         row_of_[nodes_[r]] = static_cast<std::int32_t>(r);
         start_[r + 1] = start_[r] + lengths[nodes_[r]];
     }
-    ends_ = Buffer<std::int32_t>(start_[n_rows]);
-    if (graph.weights) weights_ = Buffer<float>(start_[n_rows]);
+    ends_ = Buffer<std::int32_t>(start_[n_rows], Contents::any);
+    if (graph.weights) weights_ = Buffer<float>(start_[n_rows], Contents::any);
     mass_.assign(static_cast<std::size_t>(padded(n_rows)), 0.0f);
     if (whole.units) units_ = mass_;
     const auto cuts = cut_rows(n_rows, [&](std::int64_t r) { return start_[r]; });
@@ -187,9 +187,9 @@ std::vector<std::int32_t> Reduced::reorder(int threads) {
         mass[r] = mass_[before];
         if (!units.empty()) units[r] = units_[before];
     }
-    Buffer<std::int32_t> ends(start[n_rows]);
+    Buffer<std::int32_t> ends(start[n_rows], Contents::any);
     Buffer<float> weights;
-    if (weights_.get()) weights = Buffer<float>(start[n_rows]);
+    if (weights_.get()) weights = Buffer<float>(start[n_rows], Contents::any);
     for_pieces(threads, n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r) {
             const std::int64_t from = start_[order[r]];

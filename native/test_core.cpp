@@ -133,11 +133,11 @@ Edges ladder(Int n_rungs) {
     return edges;
 }
 
-Edges strip(Int length) {
-    Edges edges{4 * length, {}, {}, {}};
-    for (Int i = 0; i < 4 * length; ++i) {
-        if (i % 4 < 3) edges.add(i, i + 1);
-        if (i + 4 < 4 * length) edges.add(i, i + 4);
+Edges strip(Int length, Int width) {
+    Edges edges{width * length, {}, {}, {}};
+    for (Int i = 0; i < edges.n_nodes; ++i) {
+        if (i % width < width - 1) edges.add(i, i + 1);
+        if (i + width < edges.n_nodes) edges.add(i, i + width);
     }
     return edges;
 }
@@ -867,8 +867,11 @@ void what_needs_no_draws_is_factorised_exactly(const Edges& edges, int threads,
             by_node[problem.nodes()[at / lanes] * lanes + at % lanes] = Z[at];
         }
         Buffer<float> room;
-        const Vectors x{nullptr, false,   Z.data(), V.data(), max_width,
-                        lanes,   lanes, lanes,    false,    nullptr};
+        Vectors x{};
+        x.Z = Z.data();
+        x.V = V.data();
+        x.width = max_width;
+        x.lanes = x.stride = x.columns = lanes;
         for (int twice = 0; twice < 2; ++twice) factor->solve(x, M, *kernels, threads, room);
         for (int l = 0; l < lanes; ++l) {
             const Doubles y =
@@ -1046,12 +1049,78 @@ void products_are_sums_over_neighbours(const Edges& edges, int width, bool halve
     for (int l = 0; l < width; ++l) CHECK(std::fabs(dots[l] - sums[l]) <= 1e-3 * (1 + std::fabs(sums[l])));
 }
 
+// Directions written past the caches, for other threads to read, against those written as usual.
+void directions_are_the_same_past_the_caches(int width, bool halves, const Kernels* kernels) {
+    constexpr Int n = 100;
+    const Int room = padded(n);
+    std::vector<float> mass(room, 0.0f), Z(room * width, 0.0f), X(n * width, 0.0f);
+    float keep[max_width] = {}, inverse_units[max_width] = {};
+    double along[max_width + 1] = {};
+    for (int l = 0; l < width; ++l) {
+        keep[l] = 0.5f + 0.1f * static_cast<float>(l);
+        inverse_units[l] = 0.25f;
+        along[l] = 0.125 * l;
+    }
+    for (Int i = 0; i < n; ++i) {
+        mass[i] = static_cast<float>(dice.uniform());
+        for (int l = 0; l < width; ++l) Z[i * width + l] = static_cast<float>(dice.uniform());
+    }
+    System M{};
+    M.n_rows = n;
+    M.mass = mass.data();
+    std::vector<char> seen[2];
+    Doubles dots[2];
+    for (const bool shared : {false, true}) {
+        const Buffer<float> P(room * width);  // aligned, as those of a descent are
+        std::vector<float> into = X;
+        Vectors x{};
+        x.P = P.get();
+        x.halves = halves;
+        x.shared = shared;
+        x.Z = Z.data();
+        x.width = x.lanes = x.stride = x.columns = width;
+        dots[shared].assign(max_width, 0.0);
+        for (int twice = 0; twice < 2; ++twice) {
+            kernels->advance_f(M, x, x.Z, {into.data(), width, width, true}, nullptr, along, keep,
+                               inverse_units, 0, n, dots[shared].data());
+        }
+        const auto* const bytes = reinterpret_cast<const char*>(P.get());
+        seen[shared].assign(bytes, bytes + n * bytes_per_row(width, halves));
+        CHECK(std::any_of(into.begin(), into.end(), [](float t) { return t > 0; }) || width == 1);
+    }
+    CHECK(same_bits(seen[0], seen[1]));
+    CHECK(same_bits(dots[0], dots[1]));
+    CHECK(std::any_of(seen[0].begin(), seen[0].end(), [](char byte) { return byte != 0; }));
+}
+
+// Two nodes with many neighbours in common, one of them next to a seed: when those are gone, all edges
+// between the two are one, so that they are eliminated, too.
+void neighbours_joined_by_several_edges_count_once(const Kernels* kernels) {
+    constexpr Int n_between = 7, a = n_between, b = n_between + 1, seed = n_between + 2;
+    Edges edges{seed + 1, {}, {}, {}};
+    for (Int i = 0; i < n_between; ++i) {
+        edges.add(i, a);
+        edges.add(i, b);
+    }
+    edges.add(a, seed);
+    const OwnGraph own = built<Int>(edges, true, 1);
+    const Graph graph = view(own);
+    std::vector<std::uint8_t> free(graph.n_nodes, 1);
+    free[seed] = 0;
+    Doubles degrees(graph.n_nodes);
+    row_sums(graph, degrees.data(), 1);
+    const Problem problem(graph, free.data(), degrees.data(), nullptr, 0.0, true, true, 1, *kernels,
+                          true);
+    CHECK(problem.fold().size() == n_between + 2);
+    CHECK(problem.system().n_rows == 0);
+}
+
 // Blocks with exit times of their own, run beside each other, against each of them alone. A long strip
 // with few seeds needs so many steps that they ask for a factor.
 template <class T>
 void blocks_beside_each_other_are_as_alone(const Edges& edges, bool is_slow, const Kernels* kernels) {
     constexpr int n_blocks = 3, width = 5, all = n_blocks * width;
-    const Sample s(edges, true, is_slow ? 0.01 : 0.1);
+    const Sample s(edges, true, is_slow ? 0.002 : 0.1);
     const Doubles low(width, 0.0), high(width, 1.0), scale(width, 1.0);
     const double tol = sizeof(T) == 8 ? 1e-9 : is_slow ? 1e-2 : 1e-4;  // as float can
     std::vector<T> alone;
@@ -1464,10 +1533,15 @@ int main() {
             answers_do_not_depend_on_the_threads<double>(factor, kernels);
         }
         for (const int columns : {1, 2, 5, 16}) {
-            heat_is_followed_without_loss(strip(8000), true, columns, true, kernels);
+            heat_is_followed_without_loss(strip(8000, 4), true, columns, true, kernels);
             heat_is_followed_without_loss(scattered(9000, 70000), false, columns, false, kernels);
         }
+        neighbours_joined_by_several_edges_count_once(kernels);
         for (const int width : {1, 2, 4, 8, 16}) {
+            for (const bool halves : {false, true}) {
+                if (halves && !may_be_halves(width)) continue;
+                directions_are_the_same_past_the_caches(width, halves, kernels);
+            }
             const Edges edges = with_hub(scattered(400, 2000));
             for (const int weights : {0, 1, 2}) {
                 products_are_sums_over_neighbours(edges, width, false, weights, kernels);
@@ -1476,7 +1550,7 @@ int main() {
             }
         }
         for (const bool is_slow : {false, true}) {
-            const Edges edges = is_slow ? strip(1000) : with_hub(scattered(2000, 6000));
+            const Edges edges = is_slow ? strip(200, 25) : with_hub(scattered(2000, 6000));
             blocks_beside_each_other_are_as_alone<float>(edges, is_slow, kernels);
             blocks_beside_each_other_are_as_alone<double>(edges, is_slow, kernels);
         }

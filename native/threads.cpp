@@ -96,7 +96,7 @@ inline void breathe() {
 // again, which is longer than most loops.
 template <class Condition>
 bool comes_soon(Condition holds) {
-    constexpr auto patience = std::chrono::microseconds(50);
+    constexpr auto patience = std::chrono::microseconds(200);
     constexpr int between_looks_at_the_clock = 64;
     const auto begun = std::chrono::steady_clock::now();
     do {

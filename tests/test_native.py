@@ -23,6 +23,7 @@ from isotherm import (
 )
 from isotherm.classifier import verdict
 from isotherm.decision import DECISIONS
+from isotherm.dirichlet import problem
 from isotherm.engines.blocks import blocks_of
 from isotherm.engines.native.engine import NativeOperator
 from isotherm.equilibrium import solve
@@ -40,7 +41,7 @@ SIMD = core.instruction_sets()
 def without_core(monkeypatch, function, *arguments, **options):
     """What the same call gives where there is no core."""
     with monkeypatch.context() as patch:
-        for module in (rows, verdict):
+        for module in (problem, rows, verdict):
             patch.setattr(module, "core", None)
         return function(*arguments, **options)
 
@@ -399,6 +400,26 @@ def test_a_regressor_and_a_plain_solve_start_warm_too(rng):
     assert array.n_iter < first.n_iter
     with pytest.raises(ParameterError, match=r"start from must be numbers of shape \(2000, 1\)"):
         solve_dirichlet(graph, [0, 1], [1.0, 2.0], start=np.zeros((3, 1)))
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_ranges_of_values_are_those_of_numpy(k, rng, monkeypatch):
+    graph = grid(5, 5)
+    classes = np.eye(k)[rng.integers(0, k, 6)]
+    two, none, other = classes.copy(), classes.copy(), classes.copy()
+    two[2], none[3], other[4, 0] = 1.0, 0.0, -0.5
+    for values in (classes, two, none, other, rng.normal(size=(6, k))):
+
+        def found(values=values):
+            asked = DirichletProblem(graph, np.arange(6), values)
+            return [*asked.bounds, asked.one_hot]
+
+        fast, slow = found(), without_core(monkeypatch, found)
+        assert all(np.array_equal(a, b) for a, b in zip(fast, slow, strict=True))
+        assert fast[2] == (values is classes or (k == 1 and values is two))
 
 
 # --- judging --------------------------------------------------------------------------------------

@@ -192,11 +192,11 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
     """
     # Shift and scale are farthest off at the ends of what the means may be. They are monotone
     # but for √(m (1 − m)), whose top at 1/2 is no farther off than the end beyond it.
-    rule, (low, high) = choose_decision(decision), _ends(means, mean_errors)
-    (shift, scale), (low_shift, low_scale), (high_shift, high_scale) = map(rule, (means, low, high))
-    shift_error = np.maximum(np.abs(low_shift - shift), np.abs(high_shift - shift))
-    scale_error = np.maximum(np.abs(low_scale - scale), np.abs(high_scale - scale))
-    least = np.minimum(low_scale, high_scale)
+    rule = choose_decision(decision)
+    (shift, scale), (shifts, scales) = rule(means), rule(_ends(means, mean_errors))
+    shift_error = np.abs(shifts - shift).max(axis=0)
+    scale_error = np.abs(scales - scale).max(axis=0)
+    least = scales.min(axis=0)
 
     # s − s* = [(T − T*) − (shift − shift*) + s (scale* − scale)] / scale*
     unscaled = (scale == 0) & (scale_error == 0)
@@ -210,16 +210,15 @@ def score_errors(means: Means, mean_errors: Means, decision: str) -> ScoreErrors
     )
 
 
-def _ends(means: Means, errors: Means) -> tuple[Means, Means]:
-    """Both ends of what the means may be; the share that divides one of them at the other end."""
-    low = Means(
-        np.maximum(means.all - errors.all, 0.0),
-        np.maximum(means.free - errors.free, 0.0),
-        means.seed_share + errors.seed_share,
+def _ends(means: Means, errors: Means) -> Means:
+    """Both ends of what the means may be, shape (2, K); the share that divides one at the other."""
+
+    def ends(mean: NDArray[np.floating], error: NDArray[np.floating]) -> NDArray[np.floating]:
+        return np.array([np.maximum(mean - error, 0.0), np.minimum(mean + error, 1.0)])
+
+    share, error = means.seed_share, errors.seed_share
+    return Means(
+        ends(means.all, errors.all),
+        ends(means.free, errors.free),
+        np.array([share + error, share - error]),
     )
-    high = Means(
-        np.minimum(means.all + errors.all, 1.0),
-        np.minimum(means.free + errors.free, 1.0),
-        means.seed_share - errors.seed_share,
-    )
-    return low, high

@@ -56,27 +56,44 @@ def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[
     >>> codes.tolist(), classes.tolist()
     ([1, -1, -1, 0], ['cold', 'warm'])
     """
+    nodes, numbers, classes = known_labels(labels, graph)
+    return scattered(nodes, numbers, graph.n_nodes), classes
+
+
+def known_labels(
+    labels: Any, graph: Graph
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.generic]]:
+    """Nodes whose label is known, sorted, the class number of each, and the classes.
+
+    See `encode_labels`.
+    """
     by_node = as_mapping(labels, graph)
     positions = None if by_node is None else graph.positions(by_node[0])
     given = _one_per_node(labels, graph) if by_node is None else by_node[1]
-    numbers, classes = number_classes(given)
+    known, numbers, classes = number_known(given)
     if len(classes) == 0:
         raise LabelError(
             "no seed: every label is unknown (-1, None or NaN); give at least one node a label"
         )
     if positions is None:
-        return numbers, classes
-    known = np.flatnonzero(numbers != UNKNOWN)
-    seeds, numbers = positions[known], numbers[known]
-    codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
-    codes[seeds] = numbers
+        return known, numbers, classes
+    seeds = positions[known]
+    codes = scattered(seeds, numbers, graph.n_nodes)
     clash = codes[seeds] != numbers
     if clash.any():
         nodes = graph.names[np.unique(seeds[clash])[:5]].tolist()
         raise LabelError(
             f"conflicting seeds: two different labels for node(s) {nodes}; give each node one"
         )
-    return codes, classes
+    nodes = np.flatnonzero(codes != UNKNOWN)
+    return nodes, codes[nodes], classes
+
+
+def scattered(nodes: NDArray[np.intp], numbers: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    """The numbers of some of n nodes among all of them; −1 at the others."""
+    whole = np.full(n, UNKNOWN, dtype=np.intp)
+    whole[nodes] = numbers
+    return whole
 
 
 def locate(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
@@ -136,32 +153,37 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[np.generic], NDArray[
 
 def number_classes(given: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
     """Number the labels found; unknown ones get −1."""
+    known, numbers, classes = number_known(given)
+    return scattered(known, numbers, len(given)), classes
+
+
+def number_known(
+    given: NDArray[np.generic],
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.generic]]:
+    """Where labels are known, the number of each of these, and the classes."""
     if given.dtype.kind in "iufUSbmM":
         is_known = given != UNKNOWN if given.dtype.kind in "iuf" else given == given  # not NaT
         if given.dtype.kind == "f":
             is_known &= given == given  # not NaN
-        known = np.flatnonzero(is_known)
-        numbers = np.full(len(given), UNKNOWN, dtype=np.intp)
+        (known,) = is_known.nonzero()
         labels = given[known]
         classes = different(np.sort(labels))
-        numbers[known] = classes.searchsorted(labels)
-        return numbers, classes
+        return known, classes.searchsorted(labels), classes
     items = given.tolist()
     if set(map(type, items)) == {str}:
         found, numbers = number_objects(items)
-        return numbers, list_to_column(found).astype(str)
+        return np.arange(len(items)), numbers, list_to_column(found).astype(str)
     places = [place for place, label in enumerate(items) if not _is_unknown(label)]
-    numbers = np.full(len(items), UNKNOWN, dtype=np.intp)
     # True is not 1: a key tells them apart.
     keys = [(_is_bool(items[place]), items[place]) for place in places]
     try:
-        found, numbers[places] = number_objects(keys, by=lambda key: key[1])
+        found, numbers = number_objects(keys, by=lambda key: key[1])
     except TypeError as error:
         raise LabelError(f"labels must be hashable: {error}") from None
     classes = list_to_column([label for _, label in found])
     if found and all(type(label) is str for label in classes):
         classes = classes.astype(str)
-    return numbers, classes
+    return np.array(places, dtype=np.intp), numbers, classes
 
 
 def different(ordered: NDArray[Any]) -> NDArray[Any]:

@@ -21,7 +21,7 @@ import numpy as np
 from isotherm.dirichlet import DirichletProblem, Ties
 from isotherm.errors import IsothermError, LabelError, ParameterError
 from isotherm.graph.nodes import list_to_column
-from isotherm.labels import UNKNOWN, as_mapping, encode_labels, locate, number_classes
+from isotherm.labels import UNKNOWN, as_mapping, known_labels, locate, number_classes, scattered
 from isotherm.memory import check_room
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ class Seeds(NamedTuple):
 
     def held_codes(self, n: int) -> NDArray[np.intp]:
         """The class of each of n nodes that is held; −1 at others."""
-        whole = np.full(n, UNKNOWN, dtype=np.intp)
-        whole[self.nodes[: self.n_held]] = self.codes[: self.n_held]
-        return whole
+        return scattered(self.nodes[: self.n_held], self.codes[: self.n_held], n)
 
     def bind(self, graph: Graph, leak: float) -> DirichletProblem:
         """The problem they make."""
@@ -188,12 +186,11 @@ def _known(
         return _shares(nodes, labels[nodes].astype(np.float64), np.arange(labels.shape[1]), graph)
     if _has_distributions(labels):
         return _distributions(*locate(labels, graph), graph)
-    codes, classes = encode_labels(labels, graph)
+    nodes, codes, classes = known_labels(labels, graph)
     _refuse_continuous(classes)
-    nodes = np.flatnonzero(codes != UNKNOWN)
     check_room(graph.n_nodes, len(classes), len(nodes))
     # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
-    return nodes, np.equal.outer(codes[nodes], np.arange(len(classes))), classes
+    return nodes, np.equal.outer(codes, np.arange(len(classes))), classes
 
 
 def _refuse_continuous(classes: NDArray[np.generic]) -> None:

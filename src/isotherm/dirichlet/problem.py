@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.compiled import core
 from isotherm.dirichlet.boundary import Ties, as_values, check_leak, in_range, merged, reached
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class DirichletProblem:
 
     def with_values(self, values: NDArray[np.floating]) -> DirichletProblem:
         """The same nodes held at, and tied to, other temperatures; in the order of `seeds`."""
-        other = self._without("bounds", "one_hot", "sources", "is_heated")
+        other = self._without("bounds", "one_hot", "_ranges", "sources", "is_heated")
         rows = as_values(values, self.n_seeds)
         other.values = rows[: len(self.boundary)]
         if self.ties is not None:
@@ -219,8 +220,7 @@ class DirichletProblem:
     @cached_property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Least and greatest temperature of each column, by the maximum principle."""
-        known = self.seed_values
-        low, high = known.min(axis=0), known.max(axis=0)
+        low, high, _ = self._ranges
         if self.heat is not None:
             return low, np.full_like(high, np.inf)
         if self.leak > 0:  # heat is lost to surroundings at temperature 0
@@ -233,11 +233,18 @@ class DirichletProblem:
 
         The temperatures of a node then add up to 1.
         """
+        return self.heat is None and self.leak == 0 and self._ranges[2]
+
+    @cached_property
+    def _ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+        """Least and greatest value of each column; whether each row has one 1, and zeros."""
         known = self.seed_values
-        if self.heat is not None:
-            return False
+        if core is not None:
+            low, high = np.empty(self.n_columns), np.empty(self.n_columns)
+            return low, high, core.value_ranges(np.ascontiguousarray(known), low, high)
         is_zero_or_one = ((known == 0) | (known == 1)).all()
-        return bool(self.leak == 0 and is_zero_or_one and (known.sum(axis=1) == 1).all())
+        one_hot = bool(is_zero_or_one and (known.sum(axis=1) == 1).all())
+        return known.min(axis=0), known.max(axis=0), one_hot
 
     @cached_property
     def is_heated(self) -> NDArray[np.bool_]:
@@ -331,7 +338,7 @@ class DirichletProblem:
             X = np.array(warm, dtype).reshape(shape)
             np.nan_to_num(X, copy=False, nan=0.0)
         X[self.boundary] = self.values
-        X[np.flatnonzero(self.is_unreached)] = np.nan
+        X[self.unreached] = np.nan
         return X
 
     def over_nodes(self, free: float) -> NDArray[np.float64]:

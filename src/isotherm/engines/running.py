@@ -70,7 +70,7 @@ def type_to_start(
 def starts_cold(problem: DirichletProblem, warm: Warm | None) -> bool:
     """Whether free nodes begin at 0: nothing is known of them, and 0 is a temperature here."""
     low, high = problem.bounds
-    return warm is None and not ((low > 0) | (high < 0)).any()
+    return warm is None and bool(low.max(initial=0.0) <= 0 <= high.min(initial=0.0))
 
 
 def start_of(
