@@ -129,16 +129,14 @@ template <int W, bool Halves>
 inline Tile store_directions(void* P, std::int64_t i, const Tile& p, bool shared) {
     if constexpr (Halves) {
         std::uint16_t* const to = static_cast<std::uint16_t*>(P) + i * W;
+        if (!shared) {
+            store_row_of_halves<max_width>(to, p);
+            return load_row_of_halves<max_width>(to);
+        }
         std::uint16_t halves[max_width];
         store_row_of_halves<max_width>(halves, p);
-        constexpr int per = register_bytes / static_cast<int>(sizeof *to) < max_width
-                                ? register_bytes / static_cast<int>(sizeof *to)
-                                : max_width;
-        for (int k = 0; k < max_width; k += per) {
-            const auto some = load<std::uint16_t, per>(halves + k);
-            if (shared) stream(to + k, some);
-            else store<std::uint16_t, per>(to + k, some);
-        }
+        constexpr int per = Tile::per;
+        for (int k = 0; k < max_width; k += per) stream(to + k, load<std::uint16_t, per>(halves + k));
         return load_row_of_halves<max_width>(halves);
     } else {
         float* const to = static_cast<float*>(P) + i * W;

@@ -221,12 +221,15 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
     constexpr bool floats = sizeof(T) == 4;
     while (steps_left_ > 0) {
         if (is_near(aim.tol)) {
-            // Is it so near that the recurrence cannot be believed? Better to know than to fail to
-            // prove it. Floats that need no proof are good for no more digits.
+            // Is it so near that the recurrence cannot be believed? A further step is sooner made
+            // than a fresh residual; where that would not do, better to know than to fail to prove
+            // it. Floats that need no proof are good for no more digits.
             const double unsure = drift_ * exits_.longest / (1 - exits_.lack);
             if (fresh_ || (floats && !aim.proven) || likely() + unsure <= aim.tol) break;
-            if (!weigh_again(X)) return State::short_of_digits;
-            continue;
+            if (unsure > aim.tol / 2) {
+                if (!weigh_again(X)) return State::short_of_digits;
+                continue;
+            }
         }
         float levels[max_width + 1];
         --steps_left_;
