@@ -239,7 +239,8 @@ Findings inspect(const Graph& matrix, int threads) {
     Findings all;
     std::uint64_t difference = 0;  // of the fingerprints of the upper and the lower half
     std::mutex mutex;
-    for_pieces(threads, matrix.n_nodes, rows_per_chunk, [&](std::int64_t first, std::int64_t last) {
+    const auto cuts = cut_rows(matrix);
+    for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         Findings here;
         if (matrix.weights) look_at_weights(matrix, matrix.start[first], matrix.start[last], here);
         std::uint64_t sum = 0;

@@ -11,8 +11,13 @@
 namespace isotherm {
 namespace {
 
-constexpr std::int64_t nodes_per_chunk = 1 << 13;
+constexpr std::int64_t numbers_per_chunk = 1 << 15, most_nodes_per_chunk = 1 << 13;
 constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::int64_t nodes_per_chunk(const Rule& rule) {
+    const std::int64_t nodes = numbers_per_chunk / std::max(rule.n_classes, 1);
+    return std::clamp<std::int64_t>(nodes, 1, most_nodes_per_chunk);
+}
 
 double node_error(const Rule& rule, std::int64_t i) {
     return rule.node[i] == rule.node[i] ? rule.node[i] : 0.0;  // an unreached node taken as 0 is exact
@@ -125,7 +130,8 @@ double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, in
     double excess = 0;
     const Classes classes(rule);
     std::mutex mutex;
-    for_pieces(threads, rule.n_nodes, nodes_per_chunk, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t chunk = nodes_per_chunk(rule);
+    for_pieces(threads, rule.n_nodes, chunk, [&](std::int64_t first, std::int64_t last) {
         Row row(static_cast<std::size_t>(rule.n_classes));
         double most = 0;
         for (std::int64_t i = first; i < last; ++i) {
@@ -142,11 +148,11 @@ template <class T>
 void sum_up(const Rule& rule, const T* temperatures, double* sums, double* errors,
             std::int64_t* counts, int threads) {
     const int K = rule.n_classes;
-    const std::int64_t n_chunks = (rule.n_nodes + nodes_per_chunk - 1) / nodes_per_chunk;
+    const std::int64_t chunk = nodes_per_chunk(rule), n_chunks = (rule.n_nodes + chunk - 1) / chunk;
     const std::int64_t size = 2 * K + 4;  // sums, errors and counts, for seeds and for free nodes
     std::vector<double> parts(static_cast<std::size_t>(n_chunks * size), 0.0);
-    for_pieces(threads, rule.n_nodes, nodes_per_chunk, [&](std::int64_t first, std::int64_t last) {
-        double* const part = parts.data() + first / nodes_per_chunk * size;
+    for_pieces(threads, rule.n_nodes, chunk, [&](std::int64_t first, std::int64_t last) {
+        double* const part = parts.data() + first / chunk * size;
         for (std::int64_t i = first; i < last; ++i) {
             const T* const t = temperatures + i * K;
             if (t[0] != t[0]) continue;

@@ -1,15 +1,21 @@
 // Compiled once per instruction set, with ISOTHERM_KERNELS naming the prover it defines. See proof.hpp.
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "proof.hpp"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 namespace isotherm {
 namespace {
 
 // The smallest normal number bounds an underflow, too, and operations on denormal ones are slow.
 constexpr double unit_roundoff = 0x1p-53, underflow = 0x1p-1022;
-constexpr std::int64_t ahead = 32;  // entries ahead at which memory is asked for
+constexpr std::int64_t ahead = 32;  // entries ahead at which memory is asked for,
+constexpr std::int64_t near_bytes = 1 << 19;  // unless it is so little that it is in a cache
 
 #if defined(__AVX512F__)
 constexpr int widest = 8;  // doubles in a register
@@ -30,6 +36,10 @@ using Doubles = typename Group<G>::type;
 
 template <int G, class T>
 inline Doubles<G> load(const T* from) {
+#if defined(__AVX512F__)
+    // In one instruction, where compilers make four.
+    if constexpr (G == 8 && sizeof(T) == 4) return _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from));
+#endif
     typedef T Numbers __attribute__((vector_size(sizeof(T) * G)));
     Numbers numbers;
     std::memcpy(&numbers, from, sizeof numbers);
@@ -134,29 +144,43 @@ inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> 
     raise<G>(found.minus_low, -own);
 }
 
+// What is known of twice G columns, from a and from b on; they may overlap.
 template <int G>
-inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> own,
-                     std::int64_t column, Evidence& found) {
-    Maxima<G> maxima;
-    maxima.load(found, column, 0, G);
-    conclude<G>(node, flow, own, maxima);
-    maxima.store(found, column, 0, G);
+struct Columns {
+    std::int64_t a, b;
+    Maxima<G> of_a, of_b;
+
+    Columns(std::int64_t first, std::int64_t second, const Evidence& found) : a(first), b(second) {
+        of_a.load(found, a, 0, G);
+        of_b.load(found, b, 0, G);
+    }
+    void store(Evidence& found) {
+        of_a.store(found, a, 0, G);
+        of_b.store(found, b, 0, G);
+    }
+};
+
+// The entry up to which the memory of a later one is asked for, if rows are of so many bytes.
+template <class T>
+inline std::int64_t ask_until(const Claim<T>& claim, std::size_t bytes) {
+    const std::int64_t all = claim.graph.n_nodes * static_cast<std::int64_t>(bytes);
+    return all > near_bytes ? claim.graph.n_entries() - ahead : 0;
 }
 
-// Twice G columns, from a and from b on. The first pass over a node's edges also looks at h.
+// Twice G columns. The first pass over a node's edges also looks at h.
 template <int G, bool Weighted, bool First, class T>
-inline void prove_columns(const Claim<T>& claim, Node& node, std::int64_t a, std::int64_t b,
-                          Evidence& found) {
+inline void prove_columns(const Claim<T>& claim, Node& node, Columns<G>& columns) {
+    const auto [a, b] = std::pair(columns.a, columns.b);
     const Graph& graph = claim.graph;
-    const std::int64_t stride = claim.columns, n_entries = graph.n_entries();
+    const std::int64_t stride = claim.columns, stop = ask_until(claim, stride * sizeof(T));
     const T* const X = claim.X;
     const double own_h = claim.h[node.i];
     const Doubles<G> own_a = load<G>(X + node.i * stride + a), own_b = load<G>(X + node.i * stride + b);
     Flow<Doubles<G>> in_a, in_b;
     Flow<double> in_h;
-    double degree = 0, tied = 0;
+    double degree = Weighted ? 0.0 : static_cast<double>(node.last - node.first), tied = 0;
     for (std::int64_t e = node.first; e < node.last; ++e) {
-        if (First && e + ahead < n_entries) {
+        if (First && e < stop) {
             const std::int64_t j = graph.ends[e + ahead];
             __builtin_prefetch(claim.h + j);
             __builtin_prefetch(X + j * stride);
@@ -176,7 +200,7 @@ inline void prove_columns(const Claim<T>& claim, Node& node, std::int64_t a, std
         in_b.sizes += size_of<G>(term_b);
         if (First) {
             const double term = w * (claim.h[j] - own_h);
-            degree += w;
+            if (Weighted) degree += w;
             in_h.sum += term;
             in_h.sizes += std::fabs(term);
         }
@@ -200,18 +224,21 @@ inline void prove_columns(const Claim<T>& claim, Node& node, std::int64_t a, std
         }
     }
     if (First) conclude(node, in_h, degree, tied, own_h, claim.leak);
-    conclude<G>(node, in_a, own_a, a, found);
-    conclude<G>(node, in_b, own_b, b, found);
+    conclude<G>(node, in_a, own_a, columns.of_a);
+    conclude<G>(node, in_b, own_b, columns.of_b);
 }
 
-// All columns of a node. The last pass overlaps with the one before rather than reach beyond the row.
+// All columns of a node, the first of which are at hand. The last pass overlaps with the one before
+// rather than reach beyond the row.
 template <int G, bool Weighted, class T>
-inline void prove_row(const Claim<T>& claim, Node& node, Evidence& found) {
+inline void prove_row(const Claim<T>& claim, Node& node, Columns<G>& first, Evidence& found) {
     const std::int64_t count = claim.columns;
-    prove_columns<G, Weighted, true>(claim, node, 0, count < 2 * G ? count - G : G, found);
+    prove_columns<G, Weighted, true>(claim, node, first);
     for (std::int64_t k = 2 * G; k < count; k += 2 * G) {
         const std::int64_t a = k + 2 * G <= count ? k : count - 2 * G;
-        prove_columns<G, Weighted, false>(claim, node, a, a + G, found);
+        Columns<G> columns(a, a + G, found);
+        prove_columns<G, Weighted, false>(claim, node, columns);
+        columns.store(found);
     }
 }
 
@@ -220,16 +247,16 @@ inline void prove_row(const Claim<T>& claim, Node& node, Evidence& found) {
 template <int G, bool Weighted, class T>
 inline void prove_packed(const Claim<T>& claim, Node& node, Maxima<G>& found) {
     const Graph& graph = claim.graph;
-    const std::int64_t n_entries = graph.n_entries(), count = claim.columns;
+    const std::int64_t stop = ask_until(claim, G * sizeof(double)), count = claim.columns;
     const double* const Z = claim.packed;
     const Doubles<G> own = load<G>(Z + node.i * G);
     Flow<Doubles<G>> in;
-    double degree = 0, tied = 0;
+    double degree = Weighted ? 0.0 : static_cast<double>(node.last - node.first), tied = 0;
     for (std::int64_t e = node.first; e < node.last; ++e) {
-        if (e + ahead < n_entries) __builtin_prefetch(Z + graph.ends[e + ahead] * std::int64_t{G});
+        if (e < stop) __builtin_prefetch(Z + graph.ends[e + ahead] * std::int64_t{G});
         Doubles<G> term = load<G>(Z + graph.ends[e] * std::int64_t{G}) - own;
         if (Weighted) term *= graph.weights[e];
-        degree += Weighted ? graph.weights[e] : 1.0;
+        if (Weighted) degree += graph.weights[e];
         in.sum += term;
         in.sizes += size_of<G>(term);
     }
@@ -246,10 +273,10 @@ inline void prove_packed(const Claim<T>& claim, Node& node, Maxima<G>& found) {
     conclude<G>(node, in, own, found);
 }
 
-template <int G, bool Weighted, bool Packed, class T>
-void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
-    [[maybe_unused]] Maxima<G> maxima;
-    if constexpr (Packed) maxima.load(found, 0, 1, claim.columns);
+// All rows; `prove` does one of them.
+template <class T, class Prove>
+inline void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found,
+                       Prove prove) {
     for (std::int64_t i = first; i < last; ++i) {
         const double h = claim.h[i];
         if (!claim.free[i]) {
@@ -258,8 +285,7 @@ void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Ev
         }
         Node node{i, claim.graph.start[i], claim.graph.start[i + 1]};
         if (claim.ties.row_of) node.tie = claim.ties.row_of[i];
-        if constexpr (Packed) prove_packed<G, Weighted>(claim, node, maxima);
-        else prove_row<G, Weighted>(claim, node, found);
+        prove(node);
         const double d = node.degree;
         found.least_degree = d < found.least_degree ? d : found.least_degree;
         found.greatest_degree = d > found.greatest_degree ? d : found.greatest_degree;
@@ -267,7 +293,24 @@ void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Ev
         found.greatest_exit = h > found.greatest_exit ? h : found.greatest_exit;
         ++found.n_nodes;
     }
-    if constexpr (Packed) maxima.store(found, 0, 1, claim.columns);
+}
+
+template <int G, bool Weighted, class T>
+void prove_all(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
+    const std::int64_t count = claim.columns;
+    Columns<G> columns(0, count < 2 * G ? count - G : G, found);
+    prove_rows(claim, first, last, found,
+               [&](Node& node) { prove_row<G, Weighted>(claim, node, columns, found); });
+    columns.store(found);
+}
+
+template <int G, bool Weighted, class T>
+void prove_all_packed(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
+    Maxima<G> maxima;
+    maxima.load(found, 0, 1, claim.columns);
+    prove_rows(claim, first, last, found,
+               [&](Node& node) { prove_packed<G, Weighted>(claim, node, maxima); });
+    maxima.store(found, 0, 1, claim.columns);
 }
 
 // G columns at a time, or fewer where there are no more than that.
@@ -276,14 +319,14 @@ void by_width(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evid
     if constexpr (G > 1) {
         if (claim.columns <= G) return by_width<G / 2>(claim, first, last, found);
     }
-    if (claim.graph.weights) prove_rows<G, true, false>(claim, first, last, found);
-    else prove_rows<G, false, false>(claim, first, last, found);
+    if (claim.graph.weights) prove_all<G, true>(claim, first, last, found);
+    else prove_all<G, false>(claim, first, last, found);
 }
 
 template <int G, class T>
 void by_packed(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
-    if (claim.graph.weights) prove_rows<G, true, true>(claim, first, last, found);
-    else prove_rows<G, false, true>(claim, first, last, found);
+    if (claim.graph.weights) prove_all_packed<G, true>(claim, first, last, found);
+    else prove_all_packed<G, false>(claim, first, last, found);
 }
 
 template <class T>
