@@ -209,7 +209,7 @@ public:
     // The neighbours of a node that is left, each once, without the ground: writes them and their
     // weights to where there is room for degree(v) + 1 of each. How many there are. `places` is as
     // long as there are nodes, and has anything in it.
-    std::int64_t list(std::int32_t v, std::int32_t* ends, double* weights,
+    std::int32_t list(std::int32_t v, std::int32_t* ends, double* weights,
                       std::uint32_t* places) const {
         std::size_t count = 0;
         source_.visit(v, [&](std::int32_t u, double w) {
@@ -230,7 +230,7 @@ public:
                 count += !again & !gone_[u];
             }
         });
-        return static_cast<std::int64_t>(count);
+        return static_cast<std::int32_t>(count);
     }
 
     // The neighbours of a node, each once, without the ground.

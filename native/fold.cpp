@@ -21,11 +21,21 @@ public:
     Moving(const Operator& M, const std::uint8_t* kind)
         : M_(M), kind_(kind), edges_(static_cast<std::size_t>(M.graph.n_nodes)) {
         for (std::int64_t v = 0; v < n_nodes(); ++v) {
-            if (is_in(v)) edges_[v] = count_edges(v);
+            edges_[v] = {M.ties ? M.ties[v] : 0.0, n_visits(v)};
+            if (M.leak > 0) visit(v, [&](std::int32_t, double w) { edges_[v].exit += M.leak * w; });
+        }
+        // Few nodes are held, and each edge to one of them is among its own.
+        for (std::int64_t v = 0; v < n_nodes(); ++v) {
+            if (kind[v] != held) continue;
+            visit(v, [&](std::int32_t u, double w) {
+                edges_[u].exit += w;
+                --edges_[u].count;
+            });
         }
     }
     std::int64_t n_nodes() const { return M_.graph.n_nodes; }
     bool is_in(std::int64_t v) const { return kind_[v] == moving; }
+    // A loop counts as an edge to another node.
     EdgesOf edges_of(std::int64_t v) const { return edges_[v]; }
     EdgesOf& edges_of(std::int64_t v) { return edges_[v]; }
     std::int64_t n_visits(std::int64_t v) const { return M_.graph.start[v + 1] - M_.graph.start[v]; }
@@ -35,34 +45,16 @@ public:
             visit(M_.graph.ends[e], M_.graph.weight(e));
         }
     }
-    // The first neighbour of a node that has one.
-    Neighbour neighbour_of(std::int64_t v) const {
-        std::int64_t e = M_.graph.start[v];
-        while (!is_in(M_.graph.ends[e]) || M_.graph.ends[e] == v) ++e;
-        return {M_.graph.weight(e), M_.graph.ends[e], 1};
+    // The first neighbour of a node, or v itself if it has none.
+    Neighbour neighbour_of(std::int32_t v) const {
+        for (std::int64_t e = M_.graph.start[v]; e < M_.graph.start[v + 1]; ++e) {
+            const std::int32_t u = M_.graph.ends[e];
+            if (is_in(u) && u != v) return {M_.graph.weight(e), u, 1};
+        }
+        return {0.0, v, 0};
     }
 
 private:
-    EdgesOf count_edges(std::int64_t v) const {
-        EdgesOf edges{M_.ties ? M_.ties[v] : 0.0, 0};
-        std::int64_t n_out = 0;
-        double out = 0, all = 0;
-        visit(v, [&](std::int32_t u, double w) {
-            const bool leads_out = kind_[u] == held;
-            n_out += leads_out;
-            edges.count += !leads_out & (u != v);
-            if (!M_.graph.weights) return;
-            out += leads_out ? w : 0.0;
-            all += w;
-        });
-        if (!M_.graph.weights) {  // additions of whole numbers do not wait for each other
-            out = static_cast<double>(n_out);
-            all = static_cast<double>(n_visits(v));
-        }
-        edges.exit += out + M_.leak * all;
-        return edges;
-    }
-
     const Operator& M_;
     const std::uint8_t* kind_;
     std::vector<EdgesOf> edges_;
@@ -118,12 +110,12 @@ void eliminate_leaves(Moving& nodes, Folding& folding) {
     for (std::int32_t first = 0; first < nodes.n_nodes(); ++first) {
         std::int32_t v = first;
         while (v <= first && nodes.is_in(v) && nodes.edges_of(v).count <= 1) {
-            const auto [exit, count] = nodes.edges_of(v);
-            if (count == 0) {
+            const double exit = nodes.edges_of(v).exit;
+            const Neighbour only = nodes.neighbour_of(v);
+            if (only.node == v) {
                 folding.eliminate(v, std::array<Neighbour, 0>{}, exit);
                 break;
             }
-            const Neighbour only = nodes.neighbour_of(v);
             const double total = only.weight + exit;
             folding.eliminate(v, std::array<Neighbour, 1>{only}, total);
             EdgesOf& edges = nodes.edges_of(only.node);
@@ -134,33 +126,31 @@ void eliminate_leaves(Moving& nodes, Folding& folding) {
     }
 }
 
-// The graph that is left, and its pivots. A row has more room than neighbours; what remains leads to
-// a node that is gone.
+// The graph that is left, and its pivots.
 void write_rest(const Elimination<double, Moving>& graph, const std::uint8_t* kind, double* pivots,
                 int threads, Fold& fold) {
     const std::int64_t n = graph.ground();
     fold.rest_start.assign(static_cast<std::size_t>(n) + 1, 0);
+    fold.rest_counts.assign(static_cast<std::size_t>(n), 0);
     fold.rest_exits.assign(static_cast<std::size_t>(n), 0.0);
     for (std::int32_t v = 0; v < n; ++v) {
         const std::int64_t room = kind[v] == moving ? graph.degree(v) + 1 : 0;
         fold.rest_start[v + 1] = fold.rest_start[v] + room;
     }
-    const std::int32_t gone = fold.nodes[0];
-    fold.rest_ends.assign(static_cast<std::size_t>(fold.rest_start[n]), gone);
-    fold.rest_weights.assign(fold.rest_ends.size(), 0.0);
+    fold.rest_ends = Buffer<std::int32_t>(fold.rest_start[n], Contents::any);
+    fold.rest_weights = Buffer<double>(fold.rest_start[n], Contents::any);
     const auto cuts = cut_rows(n, [&](std::int64_t v) { return fold.rest_start[v]; });
     for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         std::vector<std::uint32_t> places(static_cast<std::size_t>(n));
         for (auto v = static_cast<std::int32_t>(first); v < last; ++v) {
             if (kind[v] != moving) continue;
-            const std::int64_t start = fold.rest_start[v];
-            double* const weights = fold.rest_weights.data() + start;
-            const std::int64_t count =
-                graph.list(v, fold.rest_ends.data() + start, weights, places.data());
+            std::int32_t* const ends = fold.rest_ends.get() + fold.rest_start[v];
+            double* const weights = fold.rest_weights.get() + fold.rest_start[v];
+            const std::int32_t count = graph.list(v, ends, weights, places.data());
             double total = fold.rest_exits[v] = graph.exit(v);
-            for (std::int64_t k = 0; k < count; ++k) total += weights[k];
+            for (std::int32_t k = 0; k < count; ++k) total += weights[k];
+            fold.rest_counts[v] = count;
             pivots[v] = total;
-            fold.rest_ends[start + count] = gone;
         }
     });
 }

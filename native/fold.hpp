@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "buffer.hpp"
 #include "kernels.hpp"
 
 namespace isotherm {
@@ -20,14 +21,17 @@ struct Fold {
     std::vector<double> rise;      // of h: b / pivot
     std::vector<double> received;  // by node: what its equation for h has got
 
-    // The graph that is left, by node.
+    // The graph that is left, by node: where its entries start, how many there are, and what its
+    // edges to the boundary weigh. A row has more room than entries.
     std::vector<std::int64_t> rest_start;
-    std::vector<std::int32_t> rest_ends;
-    std::vector<double> rest_weights, rest_exits;
+    std::vector<std::int32_t> rest_counts;
+    Buffer<std::int32_t> rest_ends;
+    Buffer<double> rest_weights;
+    std::vector<double> rest_exits;
 
     Graph rest() const {
         return {static_cast<std::int64_t>(rest_start.size()) - 1, rest_start.data(),
-                rest_ends.data(), rest_weights.data()};
+                rest_ends.get(), rest_weights.get()};
     }
 
     bool empty() const { return nodes.empty(); }

@@ -28,6 +28,31 @@ void sort_by_length(std::int32_t* first, std::int32_t* last, const std::int32_t*
     std::copy(sorted.begin(), sorted.end(), first);
 }
 
+// The entries of each moving node that lead to others; at other nodes, anything.
+std::vector<std::int32_t> count_moving(const Operator& M, int threads) {
+    const Graph& graph = M.graph;
+    const std::int64_t n = graph.n_nodes;
+    std::vector<std::int32_t> counts(static_cast<std::size_t>(n), 0);
+    if (2 * std::count(M.kind, M.kind + n, moving) <= n) {
+        for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) {
+                for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                    counts[i] += M.kind[graph.ends[e]] == moving;
+                }
+            }
+        });
+        return counts;
+    }
+    // Few do not move, and each entry that leads to one of them has a twin among its own.
+    for (std::int64_t i = 0; i < n; ++i) {
+        counts[i] += static_cast<std::int32_t>(graph.start[i + 1] - graph.start[i]);
+        for (std::int64_t e = graph.start[i]; M.kind[i] != moving && e < graph.start[i + 1]; ++e) {
+            --counts[graph.ends[e]];
+        }
+    }
+    return counts;
+}
+
 // Rows in the order in which they are found from the first one, breadth first; then those of the
 // next piece.
 std::vector<std::int32_t> breadth_first(const System& system) {
@@ -76,8 +101,8 @@ Reduced::Reduced(const Operator& M, const System& whole, Fold fold, int threads)
     : system_(whole), fold_(std::move(fold)) {
     fill(M, whole, fold_.empty() ? M.graph : fold_.rest(), threads);
     fold_.rest_start = {};
-    fold_.rest_ends = {};
-    fold_.rest_weights = {};
+    fold_.rest_ends = Buffer<std::int32_t>();
+    fold_.rest_weights = Buffer<double>();
 }
 
 std::vector<double> Reduced::exits(const Operator& M) const {
@@ -103,17 +128,9 @@ std::vector<double> Reduced::exits(const Operator& M) const {
 // `graph` is that of M, or what is left of it.
 void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, int threads) {
     const std::int64_t n = M.graph.n_nodes;
-    std::vector<std::int32_t> lengths(static_cast<std::size_t>(n));
-    row_of_.assign(lengths.size(), -1);
-    for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            std::int32_t count = 0;
-            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                count += M.kind[graph.ends[e]] == moving;
-            }
-            lengths[i] = M.kind[i] == moving ? count : 0;
-        }
-    });
+    const std::vector<std::int32_t> lengths =
+        fold_.empty() ? count_moving(M, threads) : std::move(fold_.rest_counts);
+    row_of_.assign(static_cast<std::size_t>(n), -1);
     std::vector<std::int32_t> sorted;
     for (std::int64_t i = 0; i < n; ++i) {
         if (M.kind[i] == moving) nodes_.push_back(static_cast<std::int32_t>(i));
