@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -179,6 +180,7 @@ nb::dict inspect_matrix(const Array<const std::int64_t>& start,
     result["ones"] = found.ones;
     result["zeros"] = found.zeros;
     result["faulty"] = found.faulty;
+    result["longest"] = found.longest;
     return result;
 }
 
@@ -723,6 +725,13 @@ NB_MODULE(_core, m) {
     m.def("fill_lookup", &fill_lookup, "start"_a.none(), "bytes"_a, "key"_a, "slots"_a);
     m.def("find_names", &find_names, "start"_a.none(), "bytes"_a, "key"_a, "slots"_a,
           "wanted_start"_a.none(), "wanted"_a, "places"_a);
+    m.def(
+        "environment",
+        [](const char* name) -> nb::object {
+            const char* const value = std::getenv(name);
+            return value ? nb::steal(PyUnicode_DecodeFSDefault(value)) : nb::none();
+        },
+        "name"_a, nb::sig("def environment(name: str) -> str | None"));
     m.def("inspect", &inspect_matrix, "start"_a, "ends"_a, "weights"_a.none(), "threads"_a);
     m.def(
         "value_ranges",

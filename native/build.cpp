@@ -232,11 +232,12 @@ template OwnGraph from_edges<std::int64_t>(std::int64_t, std::int64_t, const std
                                            const std::int64_t*, const double*, int);
 
 Findings inspect(const Graph& matrix, int threads) {
+    Findings all;
     for (std::int64_t i = 0; i < matrix.n_nodes; ++i) {
         if (matrix.start[i] > matrix.start[i + 1]) throw std::out_of_range("start decreases");
+        all.longest = std::max(all.longest, matrix.start[i + 1] - matrix.start[i]);
     }
     const Kernels& kernels = best_kernels();
-    Findings all;
     std::uint64_t difference = 0;  // of the fingerprints of the upper and the lower half
     std::mutex mutex;
     const auto cuts = cut_rows(matrix);

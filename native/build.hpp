@@ -48,6 +48,7 @@ struct Findings {
     bool ones = true;       // all weights are 1
     bool zeros = false;     // some weights are 0
     bool faulty = false;    // some weights are negative, infinite or not a number
+    std::int64_t longest = 0;  // entries of a row
 };
 // Throws std::out_of_range if `start` decreases somewhere.
 Findings inspect(const Graph& matrix, int threads);

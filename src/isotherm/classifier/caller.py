@@ -32,7 +32,8 @@ def line_of_caller() -> tuple[str, int]:
 
 def in_cross_validation() -> bool:
     """Whether scikit-learn's cross-validation has called."""
-    return any(_module(frame) == CROSS_VALIDATION for frame in _frames())
+    loaded = CROSS_VALIDATION in sys.modules
+    return loaded and any(_module(frame) == CROSS_VALIDATION for frame in _frames())
 
 
 def _frames() -> Iterator[FrameType]:

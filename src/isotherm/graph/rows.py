@@ -74,6 +74,11 @@ class Rows:
         """Entries of the longest row."""
         return max((int(lengths.max()) for _, lengths in self.lengths()), default=0)
 
+    def knowing(self, longest: int) -> Rows:
+        """The same, which need not look for the longest row any more."""
+        self.__dict__["longest"] = longest
+        return self
+
     @cached_property
     def n_thin(self) -> int:
         """Rows of at most two entries: nodes within paths, or at the ends of them."""
@@ -265,5 +270,5 @@ def rows_from_matrix(csr: scipy.sparse.csr_array) -> Rows:
         if found["faulty"]:
             check_weights(csr.data)
         if found["sorted"] and found["symmetric"] and not found["zeros"]:
-            return Rows(start, ends, None if found["ones"] else weights)
+            return Rows(start, ends, None if found["ones"] else weights).knowing(found["longest"])
     return Rows.of(symmetric(canonical(csr)))
