@@ -90,6 +90,29 @@ void join(std::int32_t* parent, std::int32_t a, std::int32_t b) {
     }
 }
 
+// One component after the other, each from its least node. As above, who has to wait is counted.
+std::int64_t search(const Graph& graph, std::int32_t* component) {
+    const Buffer<std::int32_t> waiting(graph.n_nodes + 1, Contents::any);
+    for (std::int64_t i = 0; i < graph.n_nodes; ++i) component[i] = -1;
+    std::int32_t count = 0;
+    for (std::int32_t root = 0; root < graph.n_nodes; ++root) {
+        if (component[root] >= 0) continue;
+        component[root] = count;
+        waiting[0] = root;
+        for (std::int64_t next = 0, end = 1; next < end; ++next) {
+            const std::int32_t i = waiting[next];
+            for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                const std::int32_t j = graph.ends[e];
+                waiting[end] = j;
+                end += component[j] < 0;
+                component[j] = count;
+            }
+        }
+        ++count;
+    }
+    return count;
+}
+
 }  // namespace
 
 void reach(const Graph& graph, std::uint8_t* marked, int threads) {
@@ -113,6 +136,9 @@ void reach(const Graph& graph, std::uint8_t* marked, int threads) {
 
 std::int64_t components(const Graph& graph, std::int32_t* component, int threads,
                         std::int64_t first_ghost) {
+    if (first_ghost == INT64_MAX && graph.n_entries() <= few_entries) {
+        return search(graph, component);
+    }
     std::int32_t* const parent = component;
     for (std::int64_t i = 0; i < graph.n_nodes; ++i) parent[i] = static_cast<std::int32_t>(i);
     for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
