@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <utility>
 
 #include "elimination.hpp"
@@ -126,6 +127,28 @@ void eliminate_leaves(Moving& nodes, Folding& folding) {
     }
 }
 
+// Room for numbers of all nodes, for each thread that works at the same time.
+class Rooms {
+public:
+    explicit Rooms(std::int64_t n) : n_(static_cast<std::size_t>(n)) {}
+    std::vector<std::uint32_t> take() {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        if (idle_.empty()) return std::vector<std::uint32_t>(n_);
+        std::vector<std::uint32_t> room = std::move(idle_.back());
+        idle_.pop_back();
+        return room;
+    }
+    void give_back(std::vector<std::uint32_t> room) {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        idle_.push_back(std::move(room));
+    }
+
+private:
+    std::size_t n_;
+    std::mutex mutex_;
+    std::vector<std::vector<std::uint32_t>> idle_;
+};
+
 // The graph that is left, and its pivots.
 void write_rest(const Elimination<double, Moving>& graph, const std::uint8_t* kind, double* pivots,
                 int threads, Fold& fold) {
@@ -140,8 +163,9 @@ void write_rest(const Elimination<double, Moving>& graph, const std::uint8_t* ki
     fold.rest_ends = Buffer<std::int32_t>(fold.rest_start[n], Contents::any);
     fold.rest_weights = Buffer<double>(fold.rest_start[n], Contents::any);
     const auto cuts = cut_rows(n, [&](std::int64_t v) { return fold.rest_start[v]; });
+    Rooms rooms(n);
     for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
-        std::vector<std::uint32_t> places(static_cast<std::size_t>(n));
+        std::vector<std::uint32_t> places = rooms.take();
         for (auto v = static_cast<std::int32_t>(first); v < last; ++v) {
             if (kind[v] != moving) continue;
             std::int32_t* const ends = fold.rest_ends.get() + fold.rest_start[v];
@@ -152,6 +176,7 @@ void write_rest(const Elimination<double, Moving>& graph, const std::uint8_t* ki
             fold.rest_counts[v] = count;
             pivots[v] = total;
         }
+        rooms.give_back(std::move(places));
     });
 }
 

@@ -5,6 +5,10 @@
 
 namespace isotherm {
 
+// Of rows of numbers that entries lead to, up to which a core's own cache has them: none need be asked
+// for ahead.
+constexpr std::int64_t near_bytes = 1 << 19;
+
 struct Graph {
     std::int64_t n_nodes;
     const std::int64_t* start;  // n_nodes + 1

@@ -33,8 +33,6 @@ inline bool are_better_halves(int width, std::int64_t rows) {
     return may_be_halves(width) && rows > few;
 }
 constexpr std::int64_t bytes_per_row(int width, bool halves) { return width * (halves ? 2 : 4); }
-// Of directions, up to which they are in a core's own cache: rows need not be asked for.
-constexpr std::int64_t near_bytes = 1 << 19;
 // Rows for which there must be room, so that a register may be filled from any of them on.
 inline std::int64_t padded(std::int64_t rows) { return (rows / max_width + 2) * max_width; }
 }  // namespace

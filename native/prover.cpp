@@ -14,8 +14,7 @@ namespace {
 
 // The smallest normal number bounds an underflow, too, and operations on denormal ones are slow.
 constexpr double unit_roundoff = 0x1p-53, underflow = 0x1p-1022;
-constexpr std::int64_t ahead = 32;  // entries ahead at which memory is asked for,
-constexpr std::int64_t near_bytes = 1 << 19;  // unless it is so little that it is in a cache
+constexpr std::int64_t ahead = 32;  // entries ahead at which memory is asked for
 
 #if defined(__AVX512F__)
 constexpr int widest = 8;  // doubles in a register
