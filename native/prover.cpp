@@ -1,7 +1,6 @@
 // Compiled once per instruction set, with ISOTHERM_KERNELS naming the prover it defines. See proof.hpp.
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "proof.hpp"
 
@@ -143,13 +142,14 @@ inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> 
     raise<G>(found.minus_low, -own);
 }
 
-// What is known of twice G columns, from a and from b on; they may overlap.
+// Two groups of columns, from a and from b on, which may overlap, and what is known of them.
 template <int G>
-struct Columns {
+struct TwoGroups {
     std::int64_t a, b;
     Maxima<G> of_a, of_b;
 
-    Columns(std::int64_t first, std::int64_t second, const Evidence& found) : a(first), b(second) {
+    TwoGroups(std::int64_t first, std::int64_t second, const Evidence& found)
+        : a(first), b(second) {
         of_a.load(found, a, 0, G);
         of_b.load(found, b, 0, G);
     }
@@ -168,8 +168,8 @@ inline std::int64_t ask_until(const Claim<T>& claim, std::size_t bytes) {
 
 // Twice G columns. The first pass over a node's edges also looks at h.
 template <int G, bool Weighted, bool First, class T>
-inline void prove_columns(const Claim<T>& claim, Node& node, Columns<G>& columns) {
-    const auto [a, b] = std::pair(columns.a, columns.b);
+inline void prove_columns(const Claim<T>& claim, Node& node, TwoGroups<G>& columns) {
+    const std::int64_t a = columns.a, b = columns.b;
     const Graph& graph = claim.graph;
     const std::int64_t stride = claim.columns, stop = ask_until(claim, stride * sizeof(T));
     const T* const X = claim.X;
@@ -230,12 +230,12 @@ inline void prove_columns(const Claim<T>& claim, Node& node, Columns<G>& columns
 // All columns of a node, the first of which are at hand. The last pass overlaps with the one before
 // rather than reach beyond the row.
 template <int G, bool Weighted, class T>
-inline void prove_row(const Claim<T>& claim, Node& node, Columns<G>& first, Evidence& found) {
+inline void prove_row(const Claim<T>& claim, Node& node, TwoGroups<G>& first, Evidence& found) {
     const std::int64_t count = claim.columns;
     prove_columns<G, Weighted, true>(claim, node, first);
     for (std::int64_t k = 2 * G; k < count; k += 2 * G) {
         const std::int64_t a = k + 2 * G <= count ? k : count - 2 * G;
-        Columns<G> columns(a, a + G, found);
+        TwoGroups<G> columns(a, a + G, found);
         prove_columns<G, Weighted, false>(claim, node, columns);
         columns.store(found);
     }
@@ -297,7 +297,7 @@ inline void prove_rows(const Claim<T>& claim, std::int64_t first, std::int64_t l
 template <int G, bool Weighted, class T>
 void prove_all(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
     const std::int64_t count = claim.columns;
-    Columns<G> columns(0, count < 2 * G ? count - G : G, found);
+    TwoGroups<G> columns(0, count < 2 * G ? count - G : G, found);
     prove_rows(claim, first, last, found,
                [&](Node& node) { prove_row<G, Weighted>(claim, node, columns, found); });
     columns.store(found);

@@ -47,6 +47,7 @@ def without_core(monkeypatch, function, *arguments, **options):
 
 
 def same_graph(a, b):
+    assert a.rows.longest == b.rows.longest
     assert np.array_equal(a.rows.start, b.rows.start)
     assert np.array_equal(a.rows.ends, b.rows.ends)
     assert (a.rows.weights is None) == (b.rows.weights is None)
