@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <thread>
 
 #include "build.hpp"
+#include "decision.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
 #include "lookup.hpp"
@@ -468,16 +470,25 @@ template <class T>
 Evidence prove_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
                    const nb::object& weights, const Array<const std::uint8_t>& free, double leak,
                    const Matrix<const T>& X, const Array<const double>& h, const nb::object& ties,
-                   int threads, const std::string& simd, bool packed) {
+                   int threads, const std::string& simd, bool packed,
+                   const Matrix<double>& columns) {
     const Graph graph = view(start, ends, weights);
     const auto n = static_cast<std::size_t>(graph.n_nodes);
     require(free.shape(0) == n && X.shape(0) == n && h.shape(0) == n, "one entry per node");
     require(X.shape(1) > 0, "at least one column");
+    require(columns.shape(0) == 5 && columns.shape(1) == X.shape(1), "five numbers per column");
     const BoundTies tied(ties, n, X.shape(1));
     const Claim<T> claim{graph, free.data(), leak, X.data(), static_cast<std::int64_t>(X.shape(1)),
                          h.data(), tied.ties};
     const Prover& prover = kernels_named(simd).prover();
-    return unlocked([&] { return prove<T>(claim, threads, prover, packed); });
+    const Evidence found = unlocked([&] { return prove<T>(claim, threads, prover, packed); });
+    double* to = columns.data();
+    for (const auto* const each : {&found.level, &found.rounding, &found.relative}) {
+        to = std::copy(each->begin(), each->end(), to);
+    }
+    to = std::transform(found.minus_low.begin(), found.minus_low.end(), to, std::negate<>());
+    std::copy(found.high.begin(), found.high.end(), to);
+    return found;
 }
 
 // Into X; returns the level of each column.
@@ -527,45 +538,60 @@ struct BoundVerdict {
     }
 };
 
-// Without a verdict, only the excess is wanted.
+// Sums over more nodes than these, as `sum_up` gives them, and the number of all of these nodes.
+Sums sums_given(const nb::tuple& sums, std::size_t n_classes) {
+    require(sums.size() == 4, "sums of temperatures, of errors, counts and the number of nodes");
+    const auto temperatures = nb::cast<Matrix<const double>>(sums[0]);
+    const auto errors = nb::cast<Array<const double>>(sums[1]);
+    const auto counts = nb::cast<Array<const std::int64_t>>(sums[2]);
+    require(temperatures.shape(0) == 2 && temperatures.shape(1) == n_classes &&
+                errors.shape(0) == 2 && counts.shape(0) == 2,
+            "sums over all nodes and over free ones");
+    Sums found;
+    found.temperatures.assign(temperatures.data(), temperatures.data() + 2 * n_classes);
+    std::copy_n(errors.data(), 2, found.errors);
+    std::copy_n(counts.data(), 2, found.counts);
+    found.n_nodes = nb::cast<std::int64_t>(sums[3]);
+    return found;
+}
+
+// Fills in `means`, over all nodes and over free ones. Without a verdict, only the excess is wanted;
+// without sums they are those over these nodes.
 template <class T>
 double judge_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
                  const Array<const double>& node, const Array<const double>& column,
-                 const Array<const double>& span, const Array<const double>& shift,
-                 const Array<const double>& scale, const Array<const double>& slope,
-                 const Array<const double>& growth, const Array<const double>& offset,
-                 double mean_error, double tol, const BoundVerdict* into, int threads) {
+                 const Array<const double>& span, int decision, const Array<const double>& shares,
+                 double tol, const nb::object& sums, const Matrix<double>& means,
+                 const BoundVerdict* into, int threads) {
     const std::size_t n = temperatures.shape(0), K = temperatures.shape(1);
     Rule rule = rule_of(n, K, seeds, node);
     require(K > 0, "at least one class");
-    const auto of_class = [&](const Array<const double>& numbers) {
-        require(numbers.shape(0) == K, "one number per class");
-        return numbers.data();
-    };
-    rule.column = of_class(column);
-    rule.span = of_class(span);
-    rule.shift = of_class(shift);
-    rule.scale = of_class(scale);
-    rule.slope = of_class(slope);
-    rule.growth = of_class(growth);
-    rule.offset = of_class(offset);
-    rule.mean_error = mean_error;
+    require(column.shape(0) == K && span.shape(0) == K && shares.shape(0) == K,
+            "one number per class");
+    require(means.shape(0) == 2 && means.shape(1) == K, "two means per class");
+    require(decision >= 0 && decision < n_decisions, "no such decision");
+    rule.column = column.data();
+    rule.span = span.data();
     rule.tol = tol;
+    const bool given = !sums.is_none();
+    const Sums wide = given ? sums_given(nb::cast<nb::tuple>(sums), K) : Sums{};
     const Verdict verdict = into ? into->view(n) : Verdict{};
-    return unlocked([&] { return judge<T>(rule, temperatures.data(), verdict, threads); });
+    return unlocked([&] {
+        const T* const T_of = temperatures.data();
+        const Decided decided(static_cast<Decision>(decision),
+                              given ? wide : sum_up<T>(rule, T_of, threads), shares.data(), rule);
+        std::copy(decided.means().begin(), decided.means().end(), means.data());
+        return judge<T>(rule, T_of, verdict, threads);
+    });
 }
 
 template <class T>
 nb::tuple sum_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
                   const Array<const double>& node, int threads) {
-    const std::size_t K = temperatures.shape(1);
-    const Rule rule = rule_of(temperatures.shape(0), K, seeds, node);
-    std::vector<double> sums(2 * K), errors(2);
-    std::vector<std::int64_t> counts(2);
-    unlocked([&] {
-        sum_up<T>(rule, temperatures.data(), sums.data(), errors.data(), counts.data(), threads);
-    });
-    return nb::make_tuple(sums, errors, counts);
+    const Rule rule = rule_of(temperatures.shape(0), temperatures.shape(1), seeds, node);
+    const Sums sums = unlocked([&] { return sum_up<T>(rule, temperatures.data(), threads); });
+    return nb::make_tuple(sums.temperatures, std::vector<double>(sums.errors, sums.errors + 2),
+                          std::vector<std::int64_t>(sums.counts, sums.counts + 2));
 }
 
 template <class T>
@@ -580,12 +606,12 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     m.def("settle_beside", &settle_all_beside<T>, "steerings"_a, "X"_a.noconvert(), "threads"_a);
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
           "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a, nb::kw_only(),
-          "packed"_a);
+          "packed"_a, "columns"_a);
     m.def("superpose", &superpose_all<T>, "base"_a.noconvert(), "terms"_a.noconvert(), "shares"_a,
           "exits"_a, "low"_a, "high"_a, "X"_a.noconvert(), "threads"_a);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
-          "column"_a, "span"_a, "shift"_a, "scale"_a, "slope"_a, "growth"_a, "offset"_a,
-          "mean_error"_a, "tol"_a, "into"_a.none(), "threads"_a);
+          "column"_a, "span"_a, "decision"_a, "shares"_a, "tol"_a, "sums"_a.none(), "means"_a,
+          "into"_a.none(), "threads"_a);
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
 }
 
@@ -797,11 +823,6 @@ NB_MODULE(_core, m) {
         .def("__len__", &Names::count);
 
     nb::class_<Evidence>(m, "Evidence")
-        .def_ro("level", &Evidence::level)
-        .def_ro("rounding", &Evidence::rounding)
-        .def_ro("relative", &Evidence::relative)
-        .def_ro("high", &Evidence::high)
-        .def_ro("minus_low", &Evidence::minus_low)
         .def_ro("least_degree", &Evidence::least_degree)
         .def_ro("greatest_degree", &Evidence::greatest_degree)
         .def_ro("least_exit", &Evidence::least_exit)

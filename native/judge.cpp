@@ -35,10 +35,10 @@ struct Classes {
     explicit Classes(const Rule& rule) {
         for (int k = 0; k < rule.n_classes; ++k) {
             inverse_scale.push_back(1 / rule.scale[k]);
-            column = std::max(column, rule.column[k]);
-            slope = std::max(slope, rule.slope[k]);
-            growth = std::max(growth, rule.growth[k]);
-            offset = std::max(offset, rule.offset[k]);
+            column = worse(column, rule.column[k]);
+            slope = worse(slope, rule.slope[k]);
+            growth = worse(growth, rule.growth[k]);
+            offset = worse(offset, rule.offset[k]);
         }
     }
     double error(double node, double largest_score) const {
@@ -145,8 +145,7 @@ double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, in
 }
 
 template <class T>
-void sum_up(const Rule& rule, const T* temperatures, double* sums, double* errors,
-            std::int64_t* counts, int threads) {
+Sums sum_up(const Rule& rule, const T* temperatures, int threads) {
     const int K = rule.n_classes;
     const std::int64_t chunk = nodes_per_chunk(rule), n_chunks = (rule.n_nodes + chunk - 1) / chunk;
     const std::int64_t size = 2 * K + 4;  // sums, errors and counts, for seeds and for free nodes
@@ -166,16 +165,20 @@ void sum_up(const Rule& rule, const T* temperatures, double* sums, double* error
     for (std::size_t k = 0; k < parts.size(); ++k) all[k % all.size()] += parts[k];
     for (int k = 0; k < K; ++k) all[k] += all[K + k];  // seeds become all nodes
     for (int k = 2 * K; k < size; k += 2) all[k] += all[k + 1];
-    std::copy(all.begin(), all.begin() + 2 * K, sums);
+    Sums sums;
+    sums.temperatures.assign(all.begin(), all.begin() + 2 * K);
     for (int among = 0; among < 2; ++among) {
-        errors[among] = all[static_cast<std::size_t>(2 * K + among)];
-        counts[among] = static_cast<std::int64_t>(all[static_cast<std::size_t>(2 * K + 2 + among)]);
+        sums.errors[among] = all[static_cast<std::size_t>(2 * K + among)];
+        const double count = all[static_cast<std::size_t>(2 * K + 2 + among)];
+        sums.counts[among] = static_cast<std::int64_t>(count);
     }
+    sums.n_nodes = rule.n_nodes;
+    return sums;
 }
 
 template double judge<float>(const Rule&, const float*, const Verdict&, int);
 template double judge<double>(const Rule&, const double*, const Verdict&, int);
-template void sum_up<float>(const Rule&, const float*, double*, double*, std::int64_t*, int);
-template void sum_up<double>(const Rule&, const double*, double*, double*, std::int64_t*, int);
+template Sums sum_up<float>(const Rule&, const float*, int);
+template Sums sum_up<double>(const Rule&, const double*, int);
 
 }  // namespace isotherm

@@ -2,8 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace isotherm {
+
+// The greater of two errors; that which is no number proves nothing.
+inline double worse(double error, double other) {
+    return error >= other ? error : other == other ? other : std::numeric_limits<double>::infinity();
+}
 
 // One row per node. A decision is score = (T − shift) / scale, with an error of at most
 // slope · E + growth · |score| + offset where E, the error of T, is at most node · column and at
@@ -29,10 +36,16 @@ struct Verdict {
 template <class T>
 double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads);
 
-// Sums over all nodes and over those that are not seeds, of temperatures (2 × n_classes) and of
-// the nodes' error factors (2); nodes without a temperature are left out and not counted (2).
+// Over all nodes, then over those that are not seeds; nodes without a temperature are left out.
+struct Sums {
+    std::vector<double> temperatures;  // 2 × n_classes
+    double errors[2] = {};             // of the nodes' error factors
+    std::int64_t counts[2] = {};
+    std::int64_t n_nodes = 0;  // with those left out
+};
+
+// Needs nothing that a rule says of classes.
 template <class T>
-void sum_up(const Rule& rule, const T* temperatures, double* sums, double* errors,
-            std::int64_t* counts, int threads);
+Sums sum_up(const Rule& rule, const T* temperatures, int threads);
 
 }  // namespace isotherm

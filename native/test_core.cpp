@@ -1311,12 +1311,12 @@ template <class T>
 void sums_are_over_nodes_with_a_temperature(int K, int threads) {
     const Court<T> court(K);
     const auto found = [&](int some_threads) {
-        Doubles sums(2 * K + 4);
-        Int counts[2];
-        sum_up(court.rule, court.temperatures.data(), &sums[0], &sums[2 * K], counts, some_threads);
-        sums[2 * K + 2] = double(counts[0]);
-        sums[2 * K + 3] = double(counts[1]);
-        return sums;
+        const Sums sums = sum_up(court.rule, court.temperatures.data(), some_threads);
+        Doubles all = sums.temperatures;
+        all.insert(all.end(), sums.errors, sums.errors + 2);
+        for (const Int count : sums.counts) all.push_back(double(count));
+        CHECK(sums.n_nodes == court.rule.n_nodes);
+        return all;
     };
     Doubles expected(2 * K + 4);
     for (Int i = 0; i < court.rule.n_nodes; ++i) {

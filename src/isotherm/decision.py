@@ -100,6 +100,7 @@ def ratio(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
 DECISIONS: dict[str, Rule] = {
     rule.__name__: rule for rule in (centered, plain, partial, mass, standard, ratio)
 }
+NUMBERS = {name: number for number, name in enumerate(DECISIONS)}  # as the core has them
 
 
 def choose_decision(decision: str) -> Rule:

@@ -131,6 +131,8 @@ def as_mapping(labels: Any, graph: Graph) -> tuple[NDArray[np.generic], NDArray[
     A Series names nodes by its index. On a graph without names (a matrix) scikit-learn's habit
     is by position; where a Series of full length could mean both, that is an error.
     """
+    if isinstance(labels, np.ndarray):
+        return None
     if isinstance(labels, ByNode):
         return labels
     if isinstance(labels, Mapping):

@@ -162,18 +162,15 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
     >>> seeds.classes.tolist(), seeds.values.tolist()
     (['cold', 'warm'], [[1.0, 0.0], [0.25, 0.75]])
     """
-    nodes, values, classes = _known(labels, graph)
-    seeds = Seeds(nodes, values.argmax(axis=1), values, None, classes)
-    given = _confidence(confidence, graph, nodes)
+    seeds = _known(labels, graph)
+    given = _confidence(confidence, graph, seeds.nodes)
     if given is None:
         return seeds
     return seeds._replace(confidence=given).only(np.argsort(given < 1, kind="stable"))
 
 
-def _known(
-    labels: Any, graph: Graph
-) -> tuple[NDArray[np.intp], NDArray[np.floating], NDArray[np.generic]]:
-    """Nodes, sorted, the distribution over the classes of each, and the classes."""
+def _known(labels: Any, graph: Graph) -> Seeds:
+    """What labels say, all of it for certain."""
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] > 1:
         if len(labels) != graph.n_nodes:
             raise LabelError(
@@ -190,7 +187,8 @@ def _known(
     _refuse_continuous(classes)
     check_room(graph.n_nodes, len(classes), len(nodes))
     # Lines 2 to 7 of Algorithm 1, all classes at once: one column of 0 and 1 per class.
-    return nodes, np.equal.outer(codes, np.arange(len(classes))), classes
+    values = np.equal.outer(codes, np.arange(len(classes)))
+    return Seeds(nodes, codes, values, None, classes)
 
 
 def _refuse_continuous(classes: NDArray[np.generic]) -> None:
@@ -213,9 +211,7 @@ def _has_distributions(labels: Any) -> bool:
     return (listed or of_objects) and any(isinstance(label, Mapping) for label in given)
 
 
-def _distributions(
-    positions: NDArray[np.intp], given: NDArray[np.generic], graph: Graph
-) -> tuple[NDArray[np.intp], NDArray[np.floating], NDArray[np.generic]]:
+def _distributions(positions: NDArray[np.intp], given: NDArray[np.generic], graph: Graph) -> Seeds:
     """From labels of which some are mappings {label: share}."""
     nodes, rows = np.unique(positions, return_inverse=True)
     entries: list[tuple[int, Any, Any]] = []
@@ -239,7 +235,7 @@ def _distributions(
 
 def _shares(
     nodes: NDArray[np.intp], Y: NDArray[np.float64], classes: NDArray[np.generic], graph: Graph
-) -> tuple[NDArray[np.intp], NDArray[np.floating], NDArray[np.generic]]:
+) -> Seeds:
     """Rows that sum to 1; those of zeros say nothing, and a class that nobody has is none."""
     some = (Y != 0).any(axis=1)
     nodes, Y = nodes[some], Y[some]
@@ -253,7 +249,8 @@ def _shares(
     there = Y.any(axis=0)
     Y, classes = Y[:, there], classes[there]
     Y = Y / Y.max(axis=1, keepdims=True)  # shares need only be in proportion, whatever their size
-    return nodes, Y / Y.sum(axis=1, keepdims=True), classes
+    Y /= Y.sum(axis=1, keepdims=True)
+    return Seeds(nodes, Y.argmax(axis=1), Y, None, classes)
 
 
 def _confidence(

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from isotherm.compiled import core, n_threads
-from isotherm.decision import Means, ScoreErrors, score_errors, shift_and_scale, sum_up
+from isotherm.decision import (
+    NUMBERS,
+    Means,
+    ScoreErrors,
+    choose_decision,
+    score_errors,
+    shift_and_scale,
+    sum_up,
+)
 from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -92,12 +100,12 @@ def judge(
     total : callable, optional
         Where these are some of the nodes only: makes sums over all of those over these.
     """
-    means, rule = _rule(temperatures, certificate, seed_codes, decision, tol, shares, total)
     n = len(temperatures)
     codes, margins = np.empty(n, dtype=np.intp), np.empty(n)
     certified, tied = np.empty(n, dtype=bool), np.empty(n, dtype=bool)
     arrays = codes, margins, certified, tied
-    excess = _judge_all(temperatures, seed_codes, rule, arrays)
+    case = _Case(temperatures, certificate, seed_codes, decision, tol, shares, total)
+    means, excess = _judge_all(case, arrays)
     return Verdict(means, *arrays, excess)
 
 
@@ -123,51 +131,37 @@ def excess(
         part = replace(certificate, nodes=np.ascontiguousarray(certificate.nodes[some]))
         if shares is None and not (codes >= 0).any():
             continue
-        _, rule = _rule(T, part, codes, decision, tol, shares)
-        found = _judge_all(T, codes, rule, None)
+        _, found = _judge_all(_Case(T, part, codes, decision, tol, shares), None)
         if found > 1:
             break
     return found
 
 
-def _rule(
-    T: NDArray[np.floating],
-    certificate: Certificate,
-    seed_codes: NDArray[np.intp],
-    decision: str,
-    tol: float,
-    shares: NDArray[np.float64] | None,
-    total: Total = as_it_is,
-) -> tuple[Means, _Rule]:
-    means, mean_errors = mean_temperatures(T, certificate, seed_codes, shares, total)
-    shift, scale = shift_and_scale(means, decision)
-    errors = score_errors(means, mean_errors, decision)
-    mean_error = float(np.maximum(mean_errors.all, mean_errors.free).max())
-    return means, _Rule(certificate, shift, scale, errors, mean_error, tol)
+class _Case(NamedTuple):
+    """What is judged, and by what; see `judge`."""
 
-
-@dataclass(frozen=True, eq=False)
-class _Rule:
-    """What all nodes are judged by."""
-
+    temperatures: NDArray[np.floating]
     certificate: Certificate
-    shift: NDArray[Any]
-    scale: NDArray[Any]
-    errors: ScoreErrors
-    mean_error: float
+    seed_codes: NDArray[np.intp]
+    decision: str
     tol: float
+    shares: NDArray[np.float64] | None
+    total: Total = as_it_is
 
 
-def _judge_all(
-    T: NDArray[np.floating], seed_codes: NDArray[np.intp], rule: _Rule, arrays: _Arrays | None
-) -> float:
-    """Fill in codes, margins, certified and tied, if given; return the excess."""
+def _judge_all(case: _Case, arrays: _Arrays | None) -> tuple[Means, float]:
+    """Fill in codes, margins, certified and tied, if given; return the means and the excess."""
+    T, certificate, seed_codes, decision, tol, shares, total = case
+    choose_decision(decision)
+    n_classes = T.shape[1]
+    if shares is None:
+        counted = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
+        shares = counted / counted.sum()
     if core is None:
-        return max(
-            _judge_rows(T, seed_codes, slice(first, first + ROWS), rule, arrays)
-            for first in range(0, len(T), ROWS)
-        )
-    bound, errors, into = rule.certificate, rule.errors, None
+        means, rule = _rule(case, shares)
+        every = range(0, len(T), ROWS)
+        return means, max(_judge_rows(case, slice(i, i + ROWS), rule, arrays) for i in every)
+    into = None
     if arrays is not None:
         codes, margins, certified, tied = arrays
         into = core.Verdict(
@@ -176,34 +170,71 @@ def _judge_all(
             certified=certified.view(np.uint8),
             tied=tied.view(np.uint8),
         )
-    return core.judge(
+    means = np.empty((2, n_classes))
+    excess = core.judge(
         np.ascontiguousarray(T),
         seeds=seed_codes,
-        node=bound.nodes,
-        column=bound.columns,
-        span=bound.spans,
-        shift=rule.shift,
-        scale=rule.scale,
-        slope=errors.slope,
-        growth=errors.growth,
-        offset=errors.offset,
-        mean_error=rule.mean_error,
-        tol=rule.tol,
+        node=certificate.nodes,
+        column=certificate.columns,
+        span=certificate.spans,
+        decision=NUMBERS[decision],
+        shares=shares,
+        tol=tol,
+        sums=None if total is as_it_is else _sums(case),
+        means=means,
         into=into,
         threads=n_threads(),
     )
+    return Means(means[0], means[1], shares), excess
 
 
-def _judge_rows(
-    all_T: NDArray[np.floating],
-    seed_codes: NDArray[np.intp],
-    some: slice,
-    rule: _Rule,
-    arrays: _Arrays | None,
-) -> float:
-    T, own = all_T[some], seed_codes[some]
+# --- the same without the core ------------------------------------------------------------------
+
+
+class _Rule(NamedTuple):
+    """What all nodes are judged by."""
+
+    shift: NDArray[Any]
+    scale: NDArray[Any]
+    errors: ScoreErrors
+    mean_error: float
+
+
+def _rule(case: _Case, shares: NDArray[np.float64]) -> tuple[Means, _Rule]:
+    """The means, and what a decision makes of them."""
+    means, mean_errors = _mean_temperatures(case, shares)
+    shift, scale = shift_and_scale(means, case.decision)
+    errors = score_errors(means, mean_errors, case.decision)
+    mean_error = float(np.maximum(mean_errors.all, mean_errors.free).max())
+    return means, _Rule(shift, scale, errors, mean_error)
+
+
+def _sums(case: _Case) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
+    """What `isotherm.decision.sum_up` gives, of all nodes; and how many these are."""
+    some = sum_up(case.temperatures, case.certificate.nodes, case.seed_codes)
+    sums, errors, counts = map(case.total, some)
+    return sums, errors, counts, int(case.total(np.int64(len(case.temperatures))))
+
+
+def _mean_temperatures(case: _Case, shares: NDArray[np.float64]) -> tuple[Means, Means]:
+    """The means that decisions look at, and bounds on their errors."""
+    sums, errors, counts, n = _sums(case)
+    divisors = np.maximum(counts, 1)[:, np.newaxis]
+    means, nodes = sums / divisors, errors[:, np.newaxis] / divisors
+    rounding = n * UNIT_ROUNDOFF
+    exact = np.minimum(nodes * case.certificate.columns, case.certificate.spans)
+    mean_errors = exact * (1 + 2 * rounding) + rounding * means
+    return (
+        Means(means[0], means[1], shares),
+        Means(mean_errors[0], mean_errors[1], rounding * shares),
+    )
+
+
+def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays | None) -> float:
+    """Fill in some nodes; return their excess."""
+    T, own = case.temperatures[some], case.seed_codes[some]
     # An unreached node taken as 0 is exact.
-    E_T = np.nan_to_num(rule.certificate.errors(some), nan=0.0)
+    E_T = np.nan_to_num(case.certificate.errors(some), nan=0.0)
     has, is_seed = ~np.isnan(T[:, 0]), own >= 0
     S = (T - rule.shift) / rule.scale
     E = rule.errors(S, E_T)
@@ -217,7 +248,7 @@ def _judge_rows(
         lead = least - rival_most.max(axis=1)  # what is left of the margin at the worst
 
     certified = is_seed | ~has | (lead > 0) | (T.shape[1] == 1)
-    inaccuracy = np.maximum(E_T.max(axis=1), rule.mean_error) / rule.tol
+    inaccuracy = np.maximum(E_T.max(axis=1), rule.mean_error) / case.tol
     tied = ~certified & (inaccuracy <= 1) & np.isfinite(lead)
 
     if arrays is not None:
@@ -236,31 +267,6 @@ def _judge_rows(
         to_certify = (margins[unsettled] - lead[unsettled]) / margins[unsettled]
     needed = np.fmin(to_certify, inaccuracy[unsettled])
     return max(float(needed.max()), 1 + 1e-9)
-
-
-def mean_temperatures(
-    temperatures: NDArray[np.floating],
-    certificate: Certificate,
-    seed_codes: NDArray[np.intp],
-    shares: NDArray[np.float64] | None = None,
-    total: Total = as_it_is,
-) -> tuple[Means, Means]:
-    """The means that decisions look at, and bounds on their errors; arguments as in `judge`."""
-    n_classes = temperatures.shape[1]
-    n = int(total(np.int64(len(temperatures))))
-    sums, errors, counts = map(total, sum_up(temperatures, certificate.nodes, seed_codes))
-    if shares is None:
-        counted = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
-        shares = counted / counted.sum()
-    divisors = np.maximum(counts, 1)[:, np.newaxis]
-    means, nodes = sums / divisors, errors[:, np.newaxis] / divisors
-    rounding = n * UNIT_ROUNDOFF
-    exact = np.minimum(nodes * certificate.columns, certificate.spans)
-    mean_errors = exact * (1 + 2 * rounding) + rounding * means
-    return (
-        Means(means[0], means[1], shares),
-        Means(mean_errors[0], mean_errors[1], rounding * shares),
-    )
 
 
 def _first_of_the_warmest(

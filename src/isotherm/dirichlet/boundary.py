@@ -100,6 +100,8 @@ def as_values(
             f"{n_seeds} boundary nodes but values of shape {np.shape(values)}: give one row of "
             "values per boundary node"
         )
+    if np.asarray(values).dtype == bool:  # classes
+        return columns
     greatest = np.abs(columns).max(initial=0.0)
     if not np.isfinite(greatest):
         odd = columns[~np.isfinite(columns)][0]
@@ -122,13 +124,14 @@ def merged(
         raise LabelError(
             f"boundary positions must be whole numbers, got numbers of type {boundary.dtype}"
         )
+    is_sorted = (boundary[1:] > boundary[:-1]).all()
+    if is_sorted and (len(boundary) == 0 or 0 <= boundary[0] <= boundary[-1] < graph.n_nodes):
+        return boundary, values  # each but once, as from a list of labels
     if boundary.min(initial=0) < 0 or boundary.max(initial=0) >= graph.n_nodes:
         outside = boundary[(boundary < 0) | (boundary >= graph.n_nodes)]
         raise LabelError(
             f"there is no node at position {outside[0]}: the last one is {graph.n_nodes - 1}"
         )
-    if (boundary[1:] > boundary[:-1]).all():
-        return boundary, values  # sorted and each but once, as from a list of labels
     nodes, first, where = np.unique(boundary, return_index=True, return_inverse=True)
     conflict = (values[first][where] != values).any(axis=1)
     if conflict.any():

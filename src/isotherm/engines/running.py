@@ -70,7 +70,9 @@ def type_to_start(
 def starts_cold(problem: DirichletProblem, warm: Warm | None) -> bool:
     """Whether free nodes begin at 0: nothing is known of them, and 0 is a temperature here."""
     low, high = problem.bounds
-    return warm is None and bool(low.max(initial=0.0) <= 0 <= high.min(initial=0.0))
+    if warm is not None:
+        return False
+    return bool(np.maximum.reduce(low, initial=0.0) <= 0 <= np.minimum.reduce(high, initial=0.0))
 
 
 def start_of(
@@ -92,4 +94,6 @@ def units_of(problem: DirichletProblem, longest: float) -> NDArray[np.float64]:
     """The units in which columns are iterated: their spans, where there are any."""
     low, high = problem.bounds
     span = high - low
+    if np.minimum.reduce(span, initial=np.inf) > 0 and np.maximum.reduce(span, initial=0) < np.inf:
+        return span
     return np.where(np.isfinite(span) & (span > 0), span, max(1.0, longest))

@@ -13,6 +13,7 @@ from isotherm.graph.nodes import as_column
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+USUAL = "?bBhHiIlLqQfd"  # types of weights
 EDGE_LIST = "for an edge list, use Graph.from_edges(source, target)"
 
 
@@ -61,8 +62,10 @@ def weighted_ends(
     return i[kept], j[kept], weights[kept]
 
 
-def as_csr(matrix: Any) -> scipy.sparse.csr_array:
+def as_csr(matrix: Any) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
     """The matrix in CSR form, of numbers; sharing what arrays it can with the input."""
+    if isinstance(matrix, scipy.sparse.csr_array | scipy.sparse.csr_matrix) and _is_usual(matrix):
+        return matrix
     if not scipy.sparse.issparse(matrix):
         try:
             matrix = np.asarray(matrix)
@@ -87,6 +90,13 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array:
         return scipy.sparse.csr_array(matrix)
     except ValueError as error:
         raise _damaged(error) from None
+
+
+def _is_usual(csr: scipy.sparse.csr_array) -> bool:
+    """Whether there is nothing for SciPy to do: numbers of a usual type, and no room to spare."""
+    start, n_entries = csr.indptr, len(csr.indices)
+    fits = len(start) == csr.shape[0] + 1 and start[-1] == n_entries == len(csr.data)
+    return fits and csr.dtype.char in USUAL
 
 
 def check_structure(matrix: Any) -> None:
@@ -133,7 +143,7 @@ def canonical(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
 
 def as_weight_matrix(matrix: Any) -> scipy.sparse.csr_array:
     """Canonical CSR of float64, sharing what arrays it can with the input."""
-    return canonical(as_csr(matrix))
+    return canonical(scipy.sparse.csr_array(as_csr(matrix)))
 
 
 def symmetric(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:

@@ -100,7 +100,7 @@ class Certificate:
     @cached_property
     def bound(self) -> float:
         """The bound over all nodes and columns."""
-        return float(np.minimum(self.longest * self.columns, self.spans).max())
+        return float(np.maximum.reduce(np.minimum(self.longest * self.columns, self.spans)))
 
 
 def prove(
@@ -123,23 +123,25 @@ def prove(
     usual = COVERED[0] <= least and (1 + problem.leak) * greatest <= COVERED[1]
     if not (usual and is_covered(problem) and is_as_given(problem, X, found)):
         return unproven(problem, residual)
-    levels, exits = found.level * SLACK, found.exits
+    columns, exits = found.level * SLACK, found.exits
     # NaN compares as false: it is no proof.
-    if not (np.isfinite(levels).all() and COVERED[0] <= exits[0] <= exits[1] <= COVERED[1]):
+    if not (is_finite(columns) and COVERED[0] <= exits[0] <= exits[1] <= COVERED[1]):
         return by_maximum_principle(problem, found)
-    columns = np.maximum(levels, LEAST_COLUMN)
-    columns[is_cold(problem, found)] = 0.0
+    np.maximum(columns, LEAST_COLUMN, out=columns)
+    if not found.high.all():
+        columns[is_cold(problem, found)] = 0.0
     nodes = h.copy()
     np.copyto(nodes, np.nan, where=problem.is_unreached)
-    rounding = float(found.rounding.max(initial=0.0))
+    rounding = float(np.maximum.reduce(found.rounding, initial=0.0))
     return Certificate(nodes, columns, spans(problem, found), residual, rounding)
 
 
 def is_covered(problem: DirichletProblem) -> bool:
     """Whether values and arithmetic are such that the bounds on rounding hold."""
     a_denormal = np.float64(UNDERFLOW)
-    largest = np.abs(problem.bounds).max(initial=0.0)
-    return bool(largest <= COVERED[1] and a_denormal / 1 > 0)
+    low, high = problem.bounds
+    least, greatest = np.minimum.reduce(low, initial=0.0), np.maximum.reduce(high, initial=0.0)
+    return bool(-COVERED[1] <= least and greatest <= COVERED[1] and a_denormal / 1 > 0)
 
 
 def is_as_given(problem: DirichletProblem, X: NDArray[np.floating], found: Imbalance) -> bool:
@@ -148,6 +150,11 @@ def is_as_given(problem: DirichletProblem, X: NDArray[np.floating], found: Imbal
     rows = X.take(problem.boundary, axis=0) if X.flags.c_contiguous else X[problem.boundary]
     held = bool((rows == problem.values).all())
     return held and not found.stray and found.n_nodes == problem.n_free
+
+
+def is_finite(levels: NDArray[np.float64]) -> bool:
+    """Whether the levels of all columns are numbers; none is negative."""
+    return bool(np.maximum.reduce(levels, initial=0.0) < np.inf)
 
 
 def is_cold(problem: DirichletProblem, found: Imbalance) -> NDArray[np.bool_]:
@@ -196,4 +203,4 @@ def spans(problem: DirichletProblem, found: Imbalance | None = None) -> NDArray[
 
 def greatest_residual(found: Imbalance) -> float:
     """The greatest residual of any column, relative to the degree."""
-    return float(found.relative.max(initial=0.0))
+    return float(np.maximum.reduce(found.relative, initial=0.0))

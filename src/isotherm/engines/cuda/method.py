@@ -15,7 +15,7 @@ from isotherm.engines.blocks import blocks_of
 from isotherm.engines.cuda.steering import ExitTimes, State, Steering
 from isotherm.engines.cuda.vectors import Heat, Vectors
 from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
-from isotherm.solvers.certificate import guessed, prove
+from isotherm.solvers.certificate import guessed, is_finite, prove
 from isotherm.solvers.method import Reached, settle
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class Run:
                     self._steering, self._at, self._out = None, None, None
             h = self._host_exits()
         found = operator.joined([part for _, part in sorted(parts, key=lambda one: one[0])])
-        if not np.isfinite(found.level).all():
+        if not is_finite(found.level):
             settle(X, problem)
             found = operator.imbalance(problem, X, h)
         return prove(problem, X, h, found)

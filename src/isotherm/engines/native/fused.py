@@ -26,7 +26,7 @@ from isotherm.compiled import core
 from isotherm.engines.blocks import LANES, blocks_of
 from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
 from isotherm.memory import lanes_within
-from isotherm.solvers.certificate import guessed, prove
+from isotherm.solvers.certificate import guessed, is_finite, prove
 from isotherm.solvers.method import Reached, settle
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class FusedConjugateGradient(Running["Run"]):
         run.settle(X)
         problem, h = run.problem, self.h
         found = self.operator.imbalance(problem, X, h)
-        if not np.isfinite(found.level).all():
+        if not is_finite(found.level):
             settle(X, problem)
             found = self.operator.imbalance(problem, X, h)
         return prove(problem, X, h, found)

@@ -33,6 +33,7 @@ def native_imbalance(
     ties = problem.ties
     tied = ties and (ties.nodes.astype(np.int32), ties.weights, ties.values, ties.roundings)
     rows = problem.graph.rows
+    columns = np.empty((5, X.shape[1]))
     found = core.prove(
         rows.start,
         rows.ends,
@@ -45,13 +46,15 @@ def native_imbalance(
         n_threads(threads),
         simd or core.instruction_sets()[0],
         packed=packed,
+        columns=columns,
     )
+    level, rounding, relative, low, high = columns
     return Imbalance(
-        level=np.array(found.level),
-        rounding=np.array(found.rounding),
-        relative=np.array(found.relative),
-        low=-np.array(found.minus_low),
-        high=np.array(found.high),
+        level,
+        rounding,
+        relative,
+        low,
+        high,
         degrees=(found.least_degree, found.greatest_degree),
         exits=(found.least_exit, found.greatest_exit),
         n_nodes=found.n_nodes,
