@@ -758,6 +758,7 @@ NB_MODULE(_core, m) {
             return value ? nb::steal(PyUnicode_DecodeFSDefault(value)) : nb::none();
         },
         "name"_a, nb::sig("def environment(name: str) -> str | None"));
+    m.def("processors", &usable_processors);
     m.def("inspect", &inspect_matrix, "start"_a, "ends"_a, "weights"_a.none(), "threads"_a);
     m.def(
         "value_ranges",

@@ -11,12 +11,16 @@
 namespace isotherm {
 namespace {
 
-constexpr std::int64_t numbers_per_chunk = 1 << 15, most_nodes_per_chunk = 1 << 13;
+// Fewer numbers than `least` are not worth waking another thread. Of more, chunks are short: whoever
+// is woken late leaves little to wait for.
+constexpr std::int64_t least = 1 << 15, numbers_per_chunk = 1 << 12;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// It depends on the sizes alone, and so do sums over chunks.
 std::int64_t nodes_per_chunk(const Rule& rule) {
-    const std::int64_t nodes = numbers_per_chunk / std::max(rule.n_classes, 1);
-    return std::clamp<std::int64_t>(nodes, 1, most_nodes_per_chunk);
+    const std::int64_t classes = std::max(rule.n_classes, 1);
+    if (rule.n_nodes * classes < least) return std::max<std::int64_t>(rule.n_nodes, 1);
+    return std::max<std::int64_t>(numbers_per_chunk / classes, 1);
 }
 
 double node_error(const Rule& rule, std::int64_t i) {

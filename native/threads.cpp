@@ -8,6 +8,9 @@
 #include <system_error>
 #include <thread>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #if !defined(_WIN32)
 #include <unistd.h>
 #endif
@@ -222,6 +225,14 @@ void for_chunks(int threads, std::int64_t n_chunks,
         loop.work(0, &watch);
     }
     loop.rethrow();
+}
+
+int usable_processors() {
+#if defined(__linux__)
+    cpu_set_t usable;  // room for 1024; where there are more, the system does not tell this way
+    if (sched_getaffinity(0, sizeof usable, &usable) == 0) return std::max(CPU_COUNT(&usable), 1);
+#endif
+    return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
 }
 
 void check_interrupt() {

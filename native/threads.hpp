@@ -39,6 +39,9 @@ void for_cuts(int threads, const std::vector<std::int64_t>& cuts, Body body) {
                [&](std::int64_t c) { body(c, cuts[c], cuts[c + 1]); });
 }
 
+// Processors that this process may use.
+int usable_processors();
+
 // Ends a long loop on the calling thread if it was interrupted; for code without chunks.
 void check_interrupt();
 

@@ -54,9 +54,17 @@ def n_threads(threads: int | None = None) -> int:
         wanted = MOST_THREADS if len(asked.lstrip("0")) > digits else int(asked[-digits:])
         if wanted > 0:
             return min(wanted, MOST_THREADS)
+    found, quota = _processors(), _quota()
+    return found if found < quota else quota
+
+
+def _count_processors() -> int:
+    """Processors that this process may use."""
     usable = getattr(os, "sched_getaffinity", None)
-    found = len(usable(0)) if usable else os.cpu_count() or 1
-    return max(1, min(found, _quota()))
+    return max(1, len(usable(0)) if usable else os.cpu_count() or 1)
+
+
+_processors = _count_processors if core is None else core.processors  # likewise
 
 
 @cache
@@ -64,6 +72,6 @@ def _quota() -> int:
     """Processors that a container's quota amounts to, read once; many if there is none."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
-        return -(-int(quota) // int(period))
+        return max(1, -(-int(quota) // int(period)))
     except (OSError, ValueError):  # no such file, or "max"
         return os.cpu_count() or 1

@@ -91,7 +91,8 @@ def known_labels(
 
 def scattered(nodes: NDArray[np.intp], numbers: NDArray[np.intp], n: int) -> NDArray[np.intp]:
     """The numbers of some of n nodes among all of them; −1 at the others."""
-    whole = np.full(n, UNKNOWN, dtype=np.intp)
+    whole = np.empty(n, dtype=np.intp)
+    whole.fill(UNKNOWN)
     whole[nodes] = numbers
     return whole
 
@@ -169,7 +170,9 @@ def number_known(
             is_known &= given == given  # not NaN
         (known,) = is_known.nonzero()
         labels = given[known]
-        classes = different(np.sort(labels))
+        ordered = labels.copy()
+        ordered.sort()
+        classes = different(ordered)
         return known, classes.searchsorted(labels), classes
     items = given.tolist()
     if set(map(type, items)) == {str}:
@@ -194,7 +197,8 @@ def different(ordered: NDArray[Any]) -> NDArray[Any]:
     As `np.unique` has them; but that of NumPy 2.4 aborts a process that ends while a thread is
     in it, and takes several times as long on numbers.
     """
-    is_first = np.ones(len(ordered), dtype=bool)
+    is_first = np.empty(len(ordered), dtype=bool)
+    is_first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return ordered[is_first]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from isotherm.classifier.caller import depth_of_caller
-from isotherm.classifier.estimator import STATUS, check_is_fitted
+from isotherm.classifier.estimator import STATUS, OrAsBefore, check_is_fitted
 from isotherm.classifier.inputs import graph_and_labels, warn_of_cross_validation
 from isotherm.classifier.model import FoundLater
 from isotherm.classifier.questions import Questions
@@ -124,7 +124,7 @@ class HeatClassifier(Questions):
         graph, labels = graph_and_labels(X, y, self)
         seeds = read_seeds(labels, graph, confidence)
         problem = seeds.bind(graph, 0.0 if isinstance(self.leak, str) else self.leak)
-        with self._or_as_before():
+        with OrAsBefore(self):
             asked, abstain = (self.decision, self.leak), self.unreached == "abstain"
             self.selection_, sample = select(problem, seeds.codes, asked, self._prepare, abstain)
             self._later = FoundLater(sample)
@@ -186,7 +186,7 @@ class HeatClassifier(Questions):
             i: None if label is None else seeds.values[np.searchsorted(held, i)]
             for i, label in changes.items()
         }
-        with self._or_as_before():
+        with OrAsBefore(self):
             session = self._solved_session()
             solution = session.change(
                 rows,

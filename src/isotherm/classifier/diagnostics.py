@@ -146,7 +146,7 @@ class Diagnostics:
     def _warmest(self) -> NDArray[np.intp]:
         """The warmest class of some free nodes; of all of them if it seems to be one class."""
         for most in WARMEST:
-            free = np.flatnonzero(self.classifier.problem_.is_free[:most])
+            (free,) = self.classifier.problem_.is_free[:most].nonzero()
             warmest: NDArray[np.intp] = self.classifier.temperatures_[free].argmax(axis=1)
             if (warmest != warmest[:1]).any():
                 break

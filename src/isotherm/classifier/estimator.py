@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,20 +130,6 @@ class DirichletEstimator:
         self.n_iter_ = solution.n_iter
         self._fitted_with = (session.problem.leak, self.unreached)
 
-    @contextmanager
-    def _or_as_before(self) -> Iterator[None]:
-        """What fails in here, or is interrupted, leaves the estimator as it was."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            session = before.get("_session")
-            if session is not None and session.problem is not self.problem_:
-                self._session = None  # has moved on: it is prepared again when needed
-            raise
-
     def _with_unreached(
         self, T: NDArray[np.floating], unreached: NDArray[np.bool_]
     ) -> NDArray[np.floating]:
@@ -259,6 +244,27 @@ class DirichletEstimator:
         import isotherm  # pages are made far above: see `isotherm.report`
 
         isotherm.write_report(self, path, **options)
+
+
+class OrAsBefore:
+    """What fails meanwhile, or is interrupted, leaves an estimator as it was."""
+
+    def __init__(self, estimator: DirichletEstimator) -> None:
+        self._estimator = estimator
+        self._before = dict(estimator.__dict__)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            return
+        of = self._estimator
+        of.__dict__.clear()
+        of.__dict__.update(self._before)
+        session = self._before.get("_session")
+        if session is not None and session.problem is not of.problem_:
+            of._session = None  # has moved on: it is prepared again when needed
 
 
 def check_is_fitted(estimator: DirichletEstimator) -> None:

@@ -65,7 +65,7 @@ class Seeds(NamedTuple):
     @property
     def shares(self) -> NDArray[np.float64]:
         """The share of each class among the seeds."""
-        return np.asarray(self.values.sum(axis=0) / len(self.values), dtype=np.float64)
+        return np.asarray(np.add.reduce(self.values, dtype=np.float64) / len(self.values))
 
     @property
     def counts(self) -> NDArray[np.float64]:

@@ -78,7 +78,8 @@ def reached(graph: Graph, boundary: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 def check_leak(leak: Any) -> float:
     """Return the leak as a float, or raise ParameterError."""
-    if isinstance(leak, Real) and not isinstance(leak, bool) and 0 <= float(leak) < math.inf:
+    is_number = type(leak) is float or (isinstance(leak, Real) and not isinstance(leak, bool))
+    if is_number and 0 <= float(leak) < math.inf:
         return float(leak)
     raise ParameterError(f"leak must be a number ≥ 0, got {leak!r}")
 

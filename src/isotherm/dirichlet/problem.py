@@ -175,12 +175,12 @@ class DirichletProblem:
     @cached_property
     def free(self) -> NDArray[np.intp]:
         """Positions of the free nodes that heat reaches."""
-        return np.flatnonzero(self.is_free)
+        return self.is_free.nonzero()[0]
 
     @cached_property
     def unreached(self) -> NDArray[np.intp]:
         """Positions of the free nodes that it does not reach."""
-        return np.flatnonzero(self.is_unreached)
+        return self.is_unreached.nonzero()[0]
 
     @cached_property
     def n_free(self) -> int:

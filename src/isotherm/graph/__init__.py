@@ -46,6 +46,8 @@ class Graph:
         The id of each node.
     degrees : ndarray of shape (n,)
         The vector ``d = A1``.
+    n_nodes : int
+        Number of nodes, those without edges included.
     rows : Rows
         What is stored of the adjacency matrix.
     sides : pair of str or None
@@ -68,9 +70,9 @@ class Graph:
         nodes: NodeIndex | None = None,
         sides: tuple[str, str] | None = None,
     ) -> None:
-        self.rows, self.sides = rows, sides
-        self._nodes = NodeIndex(rows.n_nodes, given=False) if nodes is None else nodes
-        if rows.n_nodes == 0:
+        self.rows, self.sides, self.n_nodes = rows, sides, rows.n_nodes
+        self._nodes = NodeIndex(self.n_nodes, given=False) if nodes is None else nodes
+        if self.n_nodes == 0:
             raise GraphError("the graph is empty: it needs at least one node")
         if rows.is_mapped:  # it was seen to when it was saved, and is again when edges are used
             return
@@ -262,11 +264,6 @@ class Graph:
         return cls.from_matrix(data)
 
     # --- what a graph knows of itself ---------------------------------------------------------
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes, those without edges included."""
-        return self.rows.n_nodes
 
     @cached_property
     def n_edges(self) -> int:

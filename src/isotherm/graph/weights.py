@@ -64,7 +64,7 @@ def weighted_ends(
 
 def as_csr(matrix: Any) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
     """The matrix in CSR form, of numbers; sharing what arrays it can with the input."""
-    if isinstance(matrix, scipy.sparse.csr_array | scipy.sparse.csr_matrix) and _is_usual(matrix):
+    if type(matrix) in (scipy.sparse.csr_array, scipy.sparse.csr_matrix) and _is_usual(matrix):
         return matrix
     if not scipy.sparse.issparse(matrix):
         try:

@@ -65,11 +65,14 @@ def attempt(
     with np.errstate(all="ignore"):  # what overflows fails to be certified
         X = method.start(problem, tol, warm)
         steps, previous = 0, math.inf
-        watch = Watch(0.0 if stop is None else _look_at(min(FIRST_LOOK, 1 / problem.n_free), tol))
+        look_at = 0.0 if stop is None else _look_at(min(FIRST_LOOK, 1 / problem.n_free), tol)
+        told = progress is not None or logger.isEnabledFor(logging.DEBUG)
+        watch = Watch(look_at, often=told)
         while True:
             early = False
             for step, likely in method.iterate(X, tol, watch):  # the last counts
-                logger.debug("step %d: temperatures likely within %.1e", steps + step, likely)
+                if told:
+                    logger.debug("step %d: temperatures likely within %.1e", steps + step, likely)
                 if progress is not None:
                     progress(steps + step, likely)
                 if stop is not None and NEAR * tol < likely <= watch.look_at:
@@ -121,9 +124,10 @@ def iterated(
     """Let a solver iterate to a likely error of `tol`."""
     with np.errstate(all="ignore"):
         X = method.start(problem, tol, None)
+        watch = Watch(proves=False, often=progress is not None)
         steps = 0
         while True:
-            for step, likely in method.iterate(X, tol, Watch(proves=False)):
+            for step, likely in method.iterate(X, tol, watch):
                 if progress is not None:
                     progress(steps + step, likely)
             steps += step

@@ -63,10 +63,14 @@ class Watch:
         Likely error; it may be changed at every look.
     proves : bool
         Whether what is found will be proven: then it must not be farther off than it seems.
+    often : bool
+        Whether somebody is told how far it is, every few milliseconds; else only so often that
+        Ctrl-C is heeded.
     """
 
     look_at: float = 0.0
     proves: bool = True
+    often: bool = True
 
 
 class Method(Protocol):

@@ -70,10 +70,12 @@ class SolveOptions:
     memory: int | None = None
 
     def __post_init__(self) -> None:
-        is_number = isinstance(self.tol, Real) and not isinstance(self.tol, bool)
-        if not is_number or not 0 < self.tol < math.inf:
+        if type(self.tol) is not float:
+            if not isinstance(self.tol, Real) or isinstance(self.tol, bool):
+                raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
+            object.__setattr__(self, "tol", float(self.tol))
+        if not 0 < self.tol < math.inf:
             raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
-        object.__setattr__(self, "tol", float(self.tol))
         if self.threads is not None:
             n_threads(self.threads)  # says what is wrong with it
         if self.memory is not None and (not isinstance(self.memory, int) or self.memory < 1):

@@ -16,7 +16,7 @@ LISTED = 3  # classes named
 
 def lonely(codes: NDArray[np.intp], classes: NDArray[np.generic]) -> str | None:
     """Classes that have but one seed."""
-    alone = np.flatnonzero(np.bincount(codes, minlength=len(classes)) == 1)
+    (alone,) = (np.bincount(codes, minlength=len(classes)) == 1).nonzero()
     if len(alone) == 0:
         return None
     names = ", ".join(map(_quoted, classes[alone[:LISTED]].tolist()))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SLICE = 0.005  # seconds after which progress is shown
+SLICE = 0.005, 0.05  # seconds after which progress is shown, or Ctrl-C heeded if nobody looks
 MANY = 4  # blocks that may go beside each other where rows of them have no more numbers than this,
 SMALL = 1 << 19  # so that the vectors of several take little room
 
@@ -143,13 +143,15 @@ class Run:
             apart=method.core.is_one_chunk and not known,
             lanes=lanes,
         )
-        self.blocks = [(block, steering(block)) for block in blocks]
+        self.blocks = blocks
+        self.steerings = [steering(block) for block in blocks]
 
     def iterate(self, X: NDArray[np.floating], tol: float, watch: Watch) -> Iterator[Reached]:
         before = self._steps()
-        yield Reached(0, self._likely())
+        if watch.often:
+            yield Reached(0, self._likely())
         if self._goes_beside(watch):
-            yield from self._iterate_beside(X, tol, before)
+            yield from self._iterate_beside(X, tol, watch, before)
         else:
             yield from self._iterate_in_turn(X, tol, watch, before)
         if not self.method.core.factor_entries and self._likely() <= tol:
@@ -159,7 +161,7 @@ class Run:
         self, X: NDArray[np.floating], tol: float, watch: Watch, before: int
     ) -> Iterator[Reached]:
         """One block after the other, each on all threads; `before`: steps made already."""
-        for block, steering in self.blocks:
+        for block, steering in zip(self.blocks, self.steerings, strict=True):
             cold = self.cold and not (block.exits and self.known)
             state = core.State.GOING
             while state == core.State.GOING:
@@ -168,7 +170,7 @@ class Run:
                     cold=cold,
                     tol=tol,
                     look_at=watch.look_at,
-                    seconds=SLICE,
+                    seconds=SLICE[not watch.often],
                     proven=watch.proves,
                 )
                 self._tell_of_changes()
@@ -184,9 +186,10 @@ class Run:
         That must not depend on how many threads there are: beside each other, blocks share a factor
         only once all have ended.
         """
-        apart = self.method.exits.done or all(block.exits for block, _ in self.blocks)
-        unseen = self.method.core.is_one_chunk or watch.look_at == 0
-        return bool(self._are_small() and apart and unseen)
+        if not self._are_small():
+            return False
+        apart = self.method.exits.done or all(block.exits for block in self.blocks)
+        return bool(apart and (self.method.core.is_one_chunk or watch.look_at == 0))
 
     def _are_small(self) -> bool:
         """Whether there are several blocks, and one is best done by one thread."""
@@ -196,17 +199,17 @@ class Run:
         return len(self.blocks) >= MANY and matrix.n_rows * LANES <= SMALL and limit is None
 
     def _iterate_beside(
-        self, X: NDArray[np.floating], tol: float, before: int
+        self, X: NDArray[np.floating], tol: float, watch: Watch, before: int
     ) -> Iterator[Reached]:
         """One block on each thread. A factor is made when all have ended, for those it helps."""
-        going, slow = [steering for _, steering in self.blocks], list[core.Steering]()
+        going, slow = self.steerings, list[core.Steering]()
         while going:
             states = core.run_beside(
                 going,
                 X,
                 cold=self.cold,
                 tol=tol,
-                seconds=SLICE,
+                seconds=SLICE[not watch.often],
                 threads=self.method.operator.threads,
             )
             ended = list(zip(going, states, strict=True))
@@ -228,30 +231,29 @@ class Run:
             told.add("order")
 
     def _steps(self) -> int:
-        return sum(steering.steps for _, steering in self.blocks)
+        return sum([steering.steps for steering in self.steerings])
 
     def _likely(self) -> float:
-        return max(steering.likely for _, steering in self.blocks)
+        return max([steering.likely for steering in self.steerings])
 
     def guess(self, X: NDArray[np.floating]) -> Certificate:
-        for _, steering in self.blocks:
+        for steering in self.steerings:
             steering.settle(X, clip=False)
         lack = self.method.exits.lack
-        levels = np.concatenate([steering.levels for _, steering in self.blocks])
+        levels = np.concatenate([steering.levels for steering in self.steerings])
         begun = math.isfinite(levels.max()) and lack < 1
         nodes = self.method.h if begun else None
         return guessed(self.problem, nodes, DRIFT / (1 - lack) * levels)
 
     def pause(self) -> None:
         """Let others change X, and have the room that the next step will need again."""
-        for _, steering in self.blocks:
+        for steering in self.steerings:
             steering.rest()
 
     def settle(self, X: NDArray[np.floating]) -> None:
         """Move X within its bounds, peeled nodes to what their parents imply."""
-        steerings = [steering for _, steering in self.blocks]
         if self._are_small():
-            core.settle_beside(steerings, X, self.method.operator.threads)
+            core.settle_beside(self.steerings, X, self.method.operator.threads)
             return
-        for steering in steerings:
+        for steering in self.steerings:
             steering.settle(X, clip=True)
