@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "marks.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
@@ -84,25 +85,21 @@ void look_at_weights(const Graph& matrix, std::int64_t first, std::int64_t last,
     }
 }
 
-bool is_sorted(const Graph& matrix, std::int64_t i, const Kernels& kernels) {
-    const std::int64_t count = matrix.start[i + 1] - matrix.start[i];
-    const std::int32_t* const ends = matrix.ends + matrix.start[i];
-    return count == 0 || (ends[0] >= 0 && ends[count - 1] < matrix.n_nodes &&
-                          kernels.increases(ends, count));
-}
-
-// The fingerprint of a row with weights; of an entry of weight 1 it is that of one without.
-std::uint64_t weighted_fingerprint(const Graph& matrix, std::int64_t i, const Kernels& kernels) {
+// The fingerprint of rows with weights; of an entry of weight 1 it is that of one without.
+std::uint64_t weighted_fingerprint(const Graph& matrix, std::int64_t first, std::int64_t last) {
     std::uint64_t sum = 0;
-    for (std::int64_t e = matrix.start[i]; e < matrix.start[i + 1]; ++e) {
-        std::uint64_t bits, mark = kernels.fingerprint(matrix.ends + e, 1, static_cast<std::int32_t>(i));
-        std::memcpy(&bits, matrix.weights + e, sizeof bits);
-        const bool lower = matrix.ends[e] < i;
-        if (matrix.weights[e] != 1 && mark != 0) {
-            mark = mixed((lower ? 0 - mark : mark) + bits);
-            if (lower) mark = 0 - mark;
+    for (std::int64_t i = first; i < last; ++i) {
+        for (std::int64_t e = matrix.start[i]; e < matrix.start[i + 1]; ++e) {
+            const auto row = static_cast<std::uint64_t>(i);
+            const auto end = static_cast<std::uint64_t>(matrix.ends[e]);
+            std::uint64_t bits, mark = marks<std::uint64_t>(row, end);
+            std::memcpy(&bits, matrix.weights + e, sizeof bits);
+            if (matrix.weights[e] != 1 && mark != 0) {
+                mark = mixed((end < row ? 0 - mark : mark) + bits);
+                if (end < row) mark = 0 - mark;
+            }
+            sum += mark;
         }
-        sum += mark;
     }
     return sum;
 }
@@ -244,16 +241,11 @@ Findings inspect(const Graph& matrix, int threads) {
     for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         Findings here;
         if (matrix.weights) look_at_weights(matrix, matrix.start[first], matrix.start[last], here);
-        std::uint64_t sum = 0;
-        for (std::int64_t i = first; i < last; ++i) {
-            here.sorted &= is_sorted(matrix, i, kernels);
-            sum += here.ones ? kernels.fingerprint(matrix.ends + matrix.start[i],
-                                                   matrix.start[i + 1] - matrix.start[i],
-                                                   static_cast<std::int32_t>(i))
-                             : weighted_fingerprint(matrix, i, kernels);
-        }
+        const RowsSeen seen = kernels.look(matrix, first, last);
+        const std::uint64_t sum =
+            here.ones ? seen.fingerprint : weighted_fingerprint(matrix, first, last);
         const std::lock_guard<std::mutex> guard(mutex);
-        all.sorted &= here.sorted;
+        all.sorted &= seen.sorted;
         all.ones &= here.ones;
         all.zeros |= here.zeros;
         all.faulty |= here.faulty;

@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 
 #include "lanes.hpp"
+#include "marks.hpp"
 
 namespace isotherm {
 namespace {
@@ -40,63 +41,72 @@ inline Row<float, W> load_direction(const void* P, std::int64_t i) {
     else return load_row<float, W>(static_cast<const float*>(P) + i * W);
 }
 
-// Of entries (i, j): U is one number or a vector of them.
-template <class U>
-inline U marks(U i, U j) {
-    const U lower = j < i ? U{} + 1 : U{}, upper = j > i ? U{} + 1 : U{};
-    // The finaliser of SplitMix64.
-    U z = ((lower ? j : i) << 32 | (lower ? i : j)) + 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return upper ? z : lower ? 0 - z : U{};
-}
+// --- rows of a graph ------------------------------------------------------------------------------
 
-std::uint64_t fingerprint(const std::int32_t* ends, std::int64_t count, std::int32_t i) {
+// The entries of some rows one after the other: rows are short, and no processor could foresee where
+// each of them ends.
+constexpr std::int64_t entries_at_once = 1024;
+
+// The fingerprint of entries, of which `rows` are the rows.
+std::uint64_t fingerprint(const std::uint32_t* rows, const std::uint32_t* ends, std::int64_t count) {
     constexpr int N = register_bytes / 8;
     using U = Vec<std::uint64_t, N>;
-    const auto number = static_cast<std::uint32_t>(i);
-    if (count < N) {
-        std::uint64_t sum = 0;
-        for (std::int64_t e = 0; e < count; ++e) {
-            sum += marks<std::uint64_t>(number, static_cast<std::uint32_t>(ends[e]));
-        }
-        return sum;
-    }
-    const U own = U{} + number;
-    const auto numbers = [&](std::int64_t e) {
-        return __builtin_convertvector((load<std::uint32_t, N>(
-                                           reinterpret_cast<const std::uint32_t*>(ends + e))),
-                                       U);
+    const auto numbers = [](const std::uint32_t* from) {
+        return __builtin_convertvector((load<std::uint32_t, N>(from)), U);
     };
-    U sums{}, lane;
-    for (int l = 0; l < N; ++l) lane[l] = static_cast<std::uint64_t>(l);
+    U sums{};
     std::int64_t e = 0;
-    for (; e + N <= count; e += N) sums += marks<U>(own, numbers(e));
-    // The last ones once more, of which those already seen do not count.
-    const auto seen = static_cast<std::uint64_t>(e - (count - N));
-    sums += lane < seen ? U{} : marks<U>(own, numbers(count - N));
+    for (; e + N <= count; e += N) sums += marks<U>(numbers(rows + e), numbers(ends + e));
     std::uint64_t sum = 0;
+    for (; e < count; ++e) sum += marks<std::uint64_t>(rows[e], ends[e]);
     for (int l = 0; l < N; ++l) sum += sums[l];
     return sum;
 }
 
-bool increases(const std::int32_t* ends, std::int64_t count) {
+// Whether they are nodes, and increase from one to the next of the same row.
+bool are_sorted(const std::uint32_t* rows, const std::uint32_t* ends, std::int64_t count,
+                std::uint32_t n_nodes) {
     constexpr int N = register_bytes / 4;
-    using I = Vec<std::int32_t, N>;
-    const std::int64_t pairs = count - 1;
-    bool fault = false;
-    if (pairs < N) {
-        for (std::int64_t e = 0; e < pairs; ++e) fault |= ends[e] >= ends[e + 1];
-        return !fault;
-    }
-    const auto faults = [&](std::int64_t e) {
-        return load<std::int32_t, N>(ends + e) >= load<std::int32_t, N>(ends + e + 1);
+    using U = Vec<std::uint32_t, N>;
+    const auto faults = [n_nodes](auto row, auto next_row, auto end, auto next_end) {
+        return ((row == next_row) & (end >= next_end)) | (end >= n_nodes);
     };
-    I found = faults(pairs - N);
-    for (std::int64_t e = 0; e + N <= pairs; e += N) found |= faults(e);
+    auto found = U{} != U{};
+    std::int64_t e = 0;
+    for (; e + N < count; e += N) {
+        found |= faults(load<std::uint32_t, N>(rows + e), load<std::uint32_t, N>(rows + e + 1),
+                        load<std::uint32_t, N>(ends + e), load<std::uint32_t, N>(ends + e + 1));
+    }
+    bool fault = ends[count - 1] >= n_nodes;
+    for (; e + 1 < count; ++e) fault |= faults(rows[e], rows[e + 1], ends[e], ends[e + 1]);
     for (int l = 0; l < N; ++l) fault |= found[l] != 0;
     return !fault;
+}
+
+RowsSeen look(const Graph& graph, std::int64_t first, std::int64_t last) {
+    constexpr std::int64_t at_a_time = 16;
+    using Numbers = Vec<std::uint32_t, at_a_time>;
+    const auto* const ends = reinterpret_cast<const std::uint32_t*>(graph.ends);
+    std::uint32_t rows[entries_at_once + at_a_time];
+    RowsSeen seen{0, true};
+    std::int64_t row = first;
+    const std::int64_t end = graph.start[last];
+    for (std::int64_t begin = graph.start[first]; begin < end; begin += entries_at_once) {
+        const std::int64_t count = end - begin < entries_at_once ? end - begin : entries_at_once;
+        for (; row < last && graph.start[row] < begin + count; ++row) {
+            const std::int64_t from = graph.start[row] - begin, to = graph.start[row + 1] - begin;
+            const Numbers number = Numbers{} + static_cast<std::uint32_t>(row);
+            for (std::int64_t k = from < 0 ? 0 : from; k < (to < count ? to : count); k += at_a_time) {
+                store<std::uint32_t, at_a_time>(rows + k, number);
+            }
+            if (to <= count) continue;  // else it goes on beyond these
+            seen.sorted &= ends[begin + count - 1] < ends[begin + count];
+            break;
+        }
+        seen.fingerprint += fingerprint(rows, ends + begin, count);
+        seen.sorted &= are_sorted(rows, ends + begin, count, static_cast<std::uint32_t>(graph.n_nodes));
+    }
+    return seen;
 }
 
 // --- rows of a system -----------------------------------------------------------------------------
@@ -553,7 +563,7 @@ void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, st
 #define ISOTHERM_JOIN(a, b) ISOTHERM_JOIN_OF(a, b)
 
 constexpr Kernels table = {
-    ISOTHERM_TEXT(ISOTHERM_KERNELS), fingerprint,          increases,
+    ISOTHERM_TEXT(ISOTHERM_KERNELS), look,
     any_product,                     any_descend,          any_dot,
     any_substitute,                  any_advance<float>,   any_advance<double>,
     any_residual<float>,             any_residual<double>,

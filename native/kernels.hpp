@@ -152,15 +152,18 @@ struct Task {
     Heat heat;
 };
 
+// What is to be known of rows before they are taken for those of a graph.
+struct RowsSeen {
+    std::uint64_t fingerprint;  // the sum of the marks of their entries, see marks.hpp
+    bool sorted;                // each increases strictly, and has nodes only
+};
+
 // Each works on rows [first, last), residuals on nodes, and adds to, or raises, the sums and maxima it is given. Those of
 // a system begin at a multiple of 16.
 struct Kernels {
     const char* name;
-    // A sum of random numbers, one per entry of row i of a 0/1 matrix: the same number from both
-    // ends of an edge, with a plus in the upper half of the matrix and a minus in the lower.
-    std::uint64_t (*fingerprint)(const std::int32_t* ends, std::int64_t count, std::int32_t i);
-    // Whether numbers increase strictly.
-    bool (*increases)(const std::int32_t* ends, std::int64_t count);
+    // Of a graph: its weights are not looked at.
+    RowsSeen (*look)(const Graph&, std::int64_t first, std::int64_t last);
     // V = M P / pivots;  dots += P · M P
     void (*product)(const System&, const Vectors&, std::int64_t first, std::int64_t last,
                     double* dots);

@@ -22,6 +22,7 @@
 #include "descent.hpp"
 #include "factor.hpp"
 #include "judge.hpp"
+#include "marks.hpp"
 #include "kernels.hpp"
 #include "lookup.hpp"
 #include "multiply.hpp"
@@ -369,31 +370,55 @@ void inspection_finds_what_is_wrong(int threads) {
     CHECK(throws<std::out_of_range>([&] { found({0, 3, 1, 5}, ends, weights); }));
 }
 
-void rows_have_one_fingerprint(const Edges& edges, const Kernels* kernels) {
-    const OwnGraph own = built<std::int32_t>(edges, false, 1);
-    for (Int i = 0; i < own.n_nodes; ++i) {
-        const std::int32_t* const row = own.ends.get() + own.start[i];
-        const auto node = static_cast<std::int32_t>(i);
-        const Int count = own.start[i + 1] - own.start[i];
-        std::uint64_t sum = 0;
-        for (Int e = 0; e < count; ++e) sum += kernels_plain().fingerprint(row + e, 1, node);
-        CHECK(kernels->fingerprint(row, count, node) == sum);
+// Rows of all lengths, from none to more than are looked at at once.
+struct LongAndShort {
+    std::vector<Int> start{0};
+    std::vector<std::int32_t> ends;
+    Graph view() const { return {Int(start.size()) - 1, start.data(), ends.data(), nullptr}; }
+
+    LongAndShort() {
+        const Int lengths[] = {0, 1, 2, 0, 15, 16, 17, 0, 40, 1000, 3, 30, 2500, 1, 0, 7, 0};
+        const Int n = 3 * 2500;
+        for (Int i = 0; i < n; ++i) {
+            const Int length = i < Int(std::size(lengths)) ? lengths[i] : dice.below(5);
+            for (Int e = 0; e < length; ++e) ends.push_back(std::int32_t(3 * e + i % 3));
+            start.push_back(Int(ends.size()));
+        }
     }
+};
+
+void rows_have_one_fingerprint(const Kernels* kernels) {
+    const LongAndShort rows;
+    const Graph graph = rows.view();
+    const Int cuts[] = {0, 1, 9, 10, 13, 100, graph.n_nodes};
+    for (int c = 0; c + 1 < Int(std::size(cuts)); ++c) {
+        std::uint64_t sum = 0;
+        for (Int i = cuts[c]; i < cuts[c + 1]; ++i) {
+            for (Int e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                sum += marks<std::uint64_t>(std::uint64_t(i), std::uint64_t(graph.ends[e]));
+            }
+        }
+        const RowsSeen seen = kernels->look(graph, cuts[c], cuts[c + 1]);
+        CHECK(seen.fingerprint == sum && seen.sorted);
+    }
+    CHECK(marks<std::uint64_t>(3, 5) == 0 - marks<std::uint64_t>(5, 3));
+    CHECK(marks<std::uint64_t>(3, 3) == 0 && marks<std::uint64_t>(3, 5) != 0);
 }
 
 void faults_in_the_order_are_found_wherever_they_are(const Kernels* kernels) {
-    for (Int count = 0; count <= 40; ++count) {
-        std::vector<std::int32_t> row;
-        for (Int e = 0; e < count; ++e) row.push_back(static_cast<std::int32_t>(3 * e));
-        CHECK(kernels->increases(row.data(), count));
-        for (Int at = 1; at < count; ++at) {
-            for (const std::int32_t wrong : {row[at - 1], row[at - 1] - 1}) {
-                std::vector<std::int32_t> bad = row;
-                bad[at] = wrong;
-                CHECK(!kernels->increases(bad.data(), count));
+    LongAndShort rows;
+    const Graph graph = rows.view();
+    for (Int i = 0; i < 40; ++i) {
+        for (Int e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+            const std::int32_t right = rows.ends[e], before = e > graph.start[i] ? rows.ends[e - 1] : -1;
+            for (const std::int32_t wrong : {before, before - 1, std::int32_t(graph.n_nodes)}) {
+                rows.ends[e] = wrong;
+                CHECK(!kernels->look(graph, 0, 40).sorted);
             }
+            rows.ends[e] = right;
         }
     }
+    CHECK(kernels->look(graph, 0, graph.n_nodes).sorted);
 }
 
 // Texts of all lengths, many of them alike but for a byte, numbered as a map would.
@@ -1521,7 +1546,7 @@ int main() {
         }
     }
     for (const Kernels* const kernels : all_kernels()) {
-        rows_have_one_fingerprint(scattered(60, 600), kernels);
+        rows_have_one_fingerprint(kernels);
         faults_in_the_order_are_found_wherever_they_are(kernels);
         for (const int threads : {1, 2, 4}) {
             for (const Edges& edges : {diamonds(16), ladder(10)}) {

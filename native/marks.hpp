@@ -1,0 +1,23 @@
+// A random number for each entry of a matrix, by which it is compared with its transpose.
+#pragma once
+
+#include <cstdint>
+
+namespace isotherm {
+namespace {  // each instruction set has its own copy
+
+// Of entries (i, j); U is one number or a vector of them. The same number from both ends of an edge,
+// with a plus in the upper half of the matrix and a minus in the lower.
+template <class U>
+inline U marks(U i, U j) {
+    const U lower = j < i ? U{} + 1 : U{}, upper = j > i ? U{} + 1 : U{};
+    // The finaliser of SplitMix64.
+    U z = ((lower ? j : i) << 32 | (lower ? i : j)) + 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return upper ? z : lower ? 0 - z : U{};
+}
+
+}  // namespace
+}  // namespace isotherm
