@@ -87,14 +87,21 @@ void Descent::enter(const double* scale) {
 
 void Descent::follow(const std::vector<std::int32_t>& before) {
     const auto n_rows = static_cast<std::int64_t>(before.size());
+    const auto for_rows = [&](auto body) {
+        for_pieces(problem_.threads(), n_rows, rows_per_piece, body);
+    };
+    const int most = std::max(doubles_.get() ? x_.width : x_.width / 2, 1);  // doubles in a row
+    const Buffer<double> room(n_rows * most, Contents::any);
     const auto move = [&](auto* rows, std::int64_t width) {
         using Number = std::remove_pointer_t<decltype(rows)>;
         if (!rows) return;
-        Buffer<Number> old(n_rows * width, Contents::any);
-        std::copy(rows, rows + n_rows * width, old.get());
-        for_pieces(problem_.threads(), n_rows, rows_per_piece, [&](std::int64_t first, std::int64_t last) {
+        Number* const old = reinterpret_cast<Number*>(room.get());
+        for_rows([&](std::int64_t first, std::int64_t last) {
+            std::copy(rows + first * width, rows + last * width, old + first * width);
+        });
+        for_rows([&](std::int64_t first, std::int64_t last) {
             for (std::int64_t row = first; row < last; ++row) {
-                const Number* const from = old.get() + before[row] * width;
+                const Number* const from = old + before[row] * width;
                 std::copy(from, from + width, rows + row * width);
             }
         });

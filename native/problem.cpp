@@ -17,7 +17,7 @@ constexpr double gauge_of_peeled = 0.1;
 constexpr std::int64_t few_entries = 16'000'000;
 // Of directions, from which on the order of rows matters, and how far apart neighbours may be; and
 // how many of them are looked at.
-constexpr std::size_t many_bytes = 4 << 20;
+constexpr std::size_t many_bytes = 2 << 20;
 constexpr std::int64_t nearby = 1 << 14, sample = 1 << 12;
 
 void raise(double& a, double b) {

@@ -17,6 +17,7 @@ constexpr double rounding = 0x1p-50;     // of residuals in double, in units of 
 constexpr double good_eta = 0.5;         // of exit times with which temperatures are worth proving
 constexpr double final_eta = 0.1;        // and with which they need not get better
 constexpr double steps_worth_an_order = 16;  // that are still to come
+constexpr std::size_t steps_before_a_factor = 16;  // which costs more than an order
 constexpr std::int64_t stalled = 300;    // steps without progress, with a factor
 
 // Plain steps for which a factor and the few steps it takes could be had. All is in units of what
@@ -250,7 +251,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         bool more_digits = floats && now <= reach_;
         const double to_come =
             plain ? pace_.steps_left(now, [&] { return target(aim.tol); }) : 0.0;
-        if (plain && is_slow(to_come)) {
+        if (plain && pace_.steps() >= steps_before_a_factor && is_slow(to_come)) {
             if (aim.beside) return State::slow;
             descent_.precondition(problem_.factor());
             more_digits = floats && target(aim.tol) < reach_;

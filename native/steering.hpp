@@ -27,13 +27,15 @@ public:
     // Steps since the level or η was last halved.
     std::int64_t since_progress(double level, double eta);
 
-    // Steps still to come, by the pace of the later half; 0 unless it is time to ask, at steps 16,
-    // 32, 64, …
+    // Steps still to come, by the pace of the later half; 0 unless it is time to ask, at steps 8,
+    // 16, 32, …
     double steps_left(double level, const std::function<double()>& target_of);
+    // How often that was asked: once a step.
+    std::size_t steps() const { return best_.size(); }
 
 private:
     std::vector<double> best_;
-    std::size_t review_ = 16;
+    std::size_t review_ = 8;
     double least_level_ = 1.0 / 0.0, least_eta_ = 1.0 / 0.0;
     std::int64_t idle_ = 0;
 };

@@ -56,20 +56,21 @@ std::vector<std::int32_t> count_moving(const Operator& M, int threads) {
 // Rows in the order in which they are found from the first one, breadth first; then those of the
 // next piece.
 std::vector<std::int32_t> breadth_first(const System& system) {
-    constexpr std::size_t ahead = 8;  // rows ahead at which memory is asked for
-    std::vector<std::int32_t> order;
-    order.reserve(static_cast<std::size_t>(system.n_rows));
+    constexpr std::int64_t ahead = 8;  // rows ahead at which memory is asked for
+    // Behind the last that is found there is room for one that was found before: which of them it is
+    // is counted, not guessed.
+    std::vector<std::int32_t> order(static_cast<std::size_t>(system.n_rows) + 1);
     std::vector<std::uint8_t> found(static_cast<std::size_t>(system.n_rows), 0);
+    std::int64_t next = 0, count = 0;
     const auto find = [&](std::int32_t r) {
-        if (found[r]) return;
+        order[count] = r;
+        count += !found[r];
         found[r] = 1;
-        order.push_back(r);
     };
-    std::size_t next = 0;
     for (std::int32_t root = 0; root < system.n_rows; ++root) {
-        for (find(root); next < order.size(); ++next) {
+        for (find(root); next < count; ++next) {
             if (next % 65536 == 0) check_interrupt();
-            if (next + 2 * ahead < order.size()) {
+            if (next + 2 * ahead < count) {
                 __builtin_prefetch(system.start + order[next + 2 * ahead]);
                 __builtin_prefetch(system.ends + system.start[order[next + ahead]]);
             }
@@ -79,6 +80,7 @@ std::vector<std::int32_t> breadth_first(const System& system) {
             }
         }
     }
+    order.pop_back();
     return order;
 }
 
