@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <thread>
 
@@ -470,25 +469,45 @@ template <class T>
 Evidence prove_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
                    const nb::object& weights, const Array<const std::uint8_t>& free, double leak,
                    const Matrix<const T>& X, const Array<const double>& h, const nb::object& ties,
-                   int threads, const std::string& simd, bool packed,
-                   const Matrix<double>& columns) {
+                   int threads, const std::string& simd, bool packed) {
     const Graph graph = view(start, ends, weights);
     const auto n = static_cast<std::size_t>(graph.n_nodes);
     require(free.shape(0) == n && X.shape(0) == n && h.shape(0) == n, "one entry per node");
     require(X.shape(1) > 0, "at least one column");
-    require(columns.shape(0) == 5 && columns.shape(1) == X.shape(1), "five numbers per column");
     const BoundTies tied(ties, n, X.shape(1));
     const Claim<T> claim{graph, free.data(), leak, X.data(), static_cast<std::int64_t>(X.shape(1)),
                          h.data(), tied.ties};
     const Prover& prover = kernels_named(simd).prover();
-    const Evidence found = unlocked([&] { return prove<T>(claim, threads, prover, packed); });
-    double* to = columns.data();
-    for (const auto* const each : {&found.level, &found.rounding, &found.relative}) {
-        to = std::copy(each->begin(), each->end(), to);
-    }
-    to = std::transform(found.minus_low.begin(), found.minus_low.end(), to, std::negate<>());
-    std::copy(found.high.begin(), found.high.end(), to);
-    return found;
+    return unlocked([&] { return prove<T>(claim, threads, prover, packed); });
+}
+
+// Of numbers that are no less than 0.
+double greatest_of(const std::vector<double>& numbers) {
+    return numbers.empty() ? 0.0 : *std::max_element(numbers.begin(), numbers.end());
+}
+
+template <class T>
+bool certify_all(const Evidence& found, const Matrix<const T>& X, const Array<const double>& h,
+                 double leak, const Array<const std::int64_t>& boundary,
+                 const Matrix<const double>& values, const Array<const double>& low,
+                 const Array<const double>& high, const Array<const std::uint8_t>& unreached,
+                 std::int64_t n_free, const Array<double>& nodes, const Array<double>& columns,
+                 const Array<double>& spans) {
+    const std::size_t n = X.shape(0), K = X.shape(1);
+    require(h.shape(0) == n && unreached.shape(0) == n && nodes.shape(0) == n, "one entry per node");
+    require(values.shape(0) == boundary.shape(0) && values.shape(1) == K, "a row per node held");
+    require(found.level.size() == K && low.shape(0) == K && high.shape(0) == K &&
+                columns.shape(0) == K && spans.shape(0) == K,
+            "one number per column");
+    Claim<T> claim{};
+    claim.graph.n_nodes = static_cast<std::int64_t>(n);
+    claim.leak = leak;
+    claim.X = X.data();
+    claim.columns = static_cast<std::int64_t>(K);
+    claim.h = h.data();
+    const Given given{static_cast<std::int64_t>(boundary.shape(0)), boundary.data(), values.data(),
+                      low.data(), high.data(), unreached.data(), n_free};
+    return certify<T>(claim, found, given, {nodes.data(), columns.data(), spans.data()});
 }
 
 // Into X; returns the level of each column.
@@ -606,7 +625,10 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     m.def("settle_beside", &settle_all_beside<T>, "steerings"_a, "X"_a.noconvert(), "threads"_a);
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
           "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a, nb::kw_only(),
-          "packed"_a, "columns"_a);
+          "packed"_a);
+    m.def("certify", &certify_all<T>, "found"_a, "X"_a.noconvert(), "h"_a, nb::kw_only(), "leak"_a,
+          "boundary"_a, "values"_a, "low"_a, "high"_a, "unreached"_a, "n_free"_a, "nodes"_a,
+          "columns"_a, "spans"_a);
     m.def("superpose", &superpose_all<T>, "base"_a.noconvert(), "terms"_a.noconvert(), "shares"_a,
           "exits"_a, "low"_a, "high"_a, "X"_a.noconvert(), "threads"_a);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
@@ -824,6 +846,15 @@ NB_MODULE(_core, m) {
         .def("__len__", &Names::count);
 
     nb::class_<Evidence>(m, "Evidence")
+        .def_ro("level", &Evidence::level)
+        .def_ro("rounding", &Evidence::rounding)
+        .def_ro("relative", &Evidence::relative)
+        .def_ro("high", &Evidence::high)
+        .def_ro("minus_low", &Evidence::minus_low)
+        .def_prop_ro("greatest_rounding",
+                     [](const Evidence& found) { return greatest_of(found.rounding); })
+        .def_prop_ro("greatest_residual",
+                     [](const Evidence& found) { return greatest_of(found.relative); })
         .def_ro("least_degree", &Evidence::least_degree)
         .def_ro("greatest_degree", &Evidence::greatest_degree)
         .def_ro("least_exit", &Evidence::least_exit)

@@ -2,7 +2,8 @@
 //
 // Nothing here is shared with the solver: not its packed rows, its peeled trees, its hidden column
 // or its units. What the numbers prove is said in src/isotherm/solvers/certificate.py, which also
-// has the last word; src/isotherm/solvers/imbalance.py computes the same without this code.
+// has the last word where anything is unusual; src/isotherm/solvers/imbalance.py computes the same
+// without this code.
 #pragma once
 
 #include <cstdint>
@@ -67,5 +68,26 @@ const Prover& prover_avx512();
 // are few columns, with a packed copy of what is claimed if that is not large.
 template <class T>
 Evidence prove(const Claim<T>& claim, int threads, const Prover& prover, bool packed = true);
+
+// What a certificate rests on besides the evidence.
+struct Given {
+    std::int64_t n_held;
+    const std::int64_t* boundary;   // the nodes held, and at what: a row for each
+    const double* values;
+    const double *low, *high;       // of each column, between which all temperatures are
+    const std::uint8_t* unreached;  // of each node
+    std::int64_t n_free;
+};
+
+// |X − X*| ≤ min(nodes_i columns_k, spans_k), see isotherm/solvers/certificate.py.
+struct Certificate {
+    double *nodes, *columns, *spans;
+};
+
+// Fills it in and returns true where all is usual. Where it is not, where a number is out of range,
+// say, or a column may be without heat, it is left to what is written there.
+template <class T>
+bool certify(const Claim<T>& claim, const Evidence& found, const Given& given,
+             const Certificate& certificate);
 
 }  // namespace isotherm

@@ -6,10 +6,29 @@ import pytest
 from isotherm import DirichletProblem, Graph
 from isotherm.compiled import core
 from isotherm.dirichlet import Ties
-from isotherm.engines.native.proof import native_imbalance
-from isotherm.solvers.certificate import prove
+from isotherm.engines.native.proof import (
+    imbalance_of,
+    native_certificate,
+    native_evidence,
+    native_imbalance,
+)
+from isotherm.solvers import certificate
 from isotherm.solvers.imbalance import imbalance
 from oracle import dense_temperatures, grid, random_graph
+
+
+def prove(problem, X, h, found):
+    """The certificate; what the core makes of the same numbers is no other one, if it is any."""
+    slow = certificate.prove(problem, X, h, found)
+    if core is not None:
+        evidence = native_evidence(problem, X, h)
+        fast = native_certificate(problem, X, h, evidence)
+        if fast is not None:
+            same = certificate.prove(problem, X, h, imbalance_of(evidence))
+            for name in ("nodes", "columns", "spans", "residual", "rounding", "longest", "bound"):
+                assert np.array_equal(getattr(fast, name), getattr(same, name), equal_nan=True)
+    return slow
+
 
 WAYS = [imbalance]
 if core is not None:
@@ -198,3 +217,29 @@ def test_the_core_bounds_rounding_by_the_same_formula(rng, columns, leak):
     assert fast.relative == pytest.approx(slow.relative, rel=1e-6)
     assert fast.degrees == pytest.approx(slow.degrees, rel=1e-12)
     assert (fast.n_nodes, fast.stray) == (slow.n_nodes, slow.stray)
+
+
+@pytest.mark.skipif(core is None, reason="the core was not built")
+def test_the_core_certifies_what_is_usual_and_nothing_else(rng):
+    problem = problem_of(rng, 3)
+    X, h = equilibrium(problem)
+
+    def certified(problem, X, h):
+        return native_certificate(problem, X, h, native_evidence(problem, X, h)) is not None
+
+    assert certified(problem, X, h)
+    for node in (problem.boundary[2], problem.free[4]):
+        off = X.copy()
+        off[node, 1] = np.nan
+        assert not certified(problem, off, h)
+    off = X.copy()
+    off[problem.boundary[5], 2] += 1e-12
+    assert not certified(problem, off, h)
+    stray = h.copy()
+    stray[problem.boundary[0]] = 1.0
+    assert not certified(problem, X, stray)
+    assert not certified(problem, X, 0 * h)
+    assert not certified(problem, X, h * 1e-160)
+    assert not certified(problem.with_values(1e160 * problem.values), 1e160 * X, h)
+    cold = problem.with_values(problem.values * [1.0, 0.0, 1.0])
+    assert not certified(cold, X * [1.0, 0.0, 1.0], h)

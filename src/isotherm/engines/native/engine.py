@@ -10,7 +10,7 @@ import numpy as np
 
 from isotherm.compiled import core, n_threads
 from isotherm.engines.native.fused import FusedConjugateGradient
-from isotherm.engines.native.proof import native_imbalance
+from isotherm.engines.native.proof import imbalance_of, native_evidence
 from isotherm.engines.native.superposed import native_superpose
 from isotherm.engines.session import HostSession
 from isotherm.errors import NotEnoughMemory, ParameterError
@@ -132,7 +132,13 @@ class NativeOperator(ReferenceOperator):
     def imbalance(
         self, problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
     ) -> Imbalance:
-        return native_imbalance(problem, X, h, threads=self.threads, simd=self.simd)
+        return imbalance_of(self.evidence(problem, X, h))
+
+    def evidence(
+        self, problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
+    ) -> core.Evidence:
+        """What proves X, as the core has it."""
+        return native_evidence(problem, X, h, threads=self.threads, simd=self.simd)
 
     def superpose(self, sum_of: Superposition) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
         return native_superpose(sum_of, self.threads)

@@ -24,6 +24,7 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.engines.blocks import LANES, blocks_of
+from isotherm.engines.native.proof import imbalance_of, native_certificate
 from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
 from isotherm.memory import lanes_within
 from isotherm.solvers.certificate import guessed, is_finite, prove
@@ -80,7 +81,11 @@ class FusedConjugateGradient(Running["Run"]):
         run.pause()
         run.settle(X)
         problem, h = run.problem, self.h
-        found = self.operator.imbalance(problem, X, h)
+        evidence = self.operator.evidence(problem, X, h)
+        proven = native_certificate(problem, X, h, evidence)
+        if proven is not None:
+            return proven
+        found = imbalance_of(evidence)
         if not is_finite(found.level):
             settle(X, problem)
             found = self.operator.imbalance(problem, X, h)

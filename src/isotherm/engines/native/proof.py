@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isotherm.compiled import core, n_threads
+from isotherm.solvers.certificate import Certificate
 from isotherm.solvers.imbalance import Imbalance
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
 
 
-def native_imbalance(
+def native_evidence(
     problem: DirichletProblem,
     X: NDArray[np.floating],
     h: NDArray[np.float64],
@@ -23,8 +24,8 @@ def native_imbalance(
     threads: int | None = None,
     simd: str | None = None,
     packed: bool = True,
-) -> Imbalance:
-    """See `isotherm.solvers.imbalance.imbalance`, and `NativeEngine` for threads and simd.
+) -> core.Evidence:
+    """What the core finds of X and h; see `NativeEngine` for threads and simd.
 
     `packed`: whether a copy of a few columns may be made, which is quicker.
     """
@@ -33,8 +34,7 @@ def native_imbalance(
     ties = problem.ties
     tied = ties and (ties.nodes.astype(np.int32), ties.weights, ties.values, ties.roundings)
     rows = problem.graph.rows
-    columns = np.empty((5, X.shape[1]))
-    found = core.prove(
+    return core.prove(
         rows.start,
         rows.ends,
         rows.weights,
@@ -46,17 +46,59 @@ def native_imbalance(
         n_threads(threads),
         simd or core.instruction_sets()[0],
         packed=packed,
-        columns=columns,
     )
-    level, rounding, relative, low, high = columns
+
+
+def native_imbalance(
+    problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64], **options: Any
+) -> Imbalance:
+    """See `isotherm.solvers.imbalance.imbalance`, and `native_evidence` for the options."""
+    return imbalance_of(native_evidence(problem, X, h, **options))
+
+
+def imbalance_of(found: core.Evidence) -> Imbalance:
+    """The same as other engines have it."""
     return Imbalance(
-        level,
-        rounding,
-        relative,
-        low,
-        high,
+        level=np.array(found.level),
+        rounding=np.array(found.rounding),
+        relative=np.array(found.relative),
+        low=-np.array(found.minus_low),
+        high=np.array(found.high),
         degrees=(found.least_degree, found.greatest_degree),
         exits=(found.least_exit, found.greatest_exit),
         n_nodes=found.n_nodes,
         stray=found.stray,
     )
+
+
+def native_certificate(
+    problem: DirichletProblem,
+    X: NDArray[np.floating],
+    h: NDArray[np.float64],
+    found: core.Evidence,
+) -> Certificate | None:
+    """What `isotherm.solvers.certificate.prove` says, in one call; None where that must be asked.
+
+    So it must where anything is unusual: a number out of range, or a column without heat.
+    """
+    low, high = problem.bounds
+    nodes, columns, spans = np.empty(len(X)), np.empty(len(low)), np.empty(len(low))
+    is_usual = core.certify(
+        found,
+        X,
+        h,
+        leak=problem.leak,
+        boundary=problem.boundary,
+        values=problem.values,
+        low=low,
+        high=high,
+        unreached=problem.is_unreached.view(np.uint8),
+        n_free=problem.n_free,
+        nodes=nodes,
+        columns=columns,
+        spans=spans,
+    )
+    if not is_usual:
+        return None
+    proven = Certificate(nodes, columns, spans, found.greatest_residual, found.greatest_rounding)
+    return proven.knowing(found.greatest_exit)
