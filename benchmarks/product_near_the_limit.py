@@ -94,7 +94,6 @@ def by_isotherm(A: sparse.csr_matrix, lanes: int) -> Callable[[], object]:
         sources=None,
         low=columns[0],
         high=columns[1],
-        scale=columns[1],
         max_steps=1,
         preconditioner="diagonal",
     )

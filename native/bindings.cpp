@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -363,25 +364,37 @@ struct BoundSteering {
 
     BoundSteering(BoundProblem& bound_, BoundExits& exits, int first, int columns, bool with_exits,
                   bool hidden, const Sources* sources, const Array<const double>& low,
-                  const Array<const double>& high, const Array<const double>& scale,
-                  std::int64_t max_steps, const std::string& preconditioner)
+                  const Array<const double>& high, std::int64_t max_steps,
+                  const std::string& preconditioner)
         : bound(bound_),
-          block(checked(bound_, exits, {first, columns, with_exits, hidden}, sources, low, high,
-                        scale)),
-          steering(bound_.problem, exits.times, block, sources, low.data(), high.data(),
-                   scale.data(), max_steps, preconditioner_named(preconditioner)) {}
+          block(checked(bound_, exits, {first, columns, with_exits, hidden}, sources, low, high)),
+          steering(bound_.problem, exits.times, block, sources, low.data() + first,
+                   high.data() + first, units(low.data() + first, high.data() + first,
+                                                exits.times.longest).data(),
+                   max_steps, preconditioner_named(preconditioner)) {}
+
+    // The units in which columns are iterated: their spans, where there are any.
+    std::vector<double> units(const double* low, const double* high, double longest) const {
+        std::vector<double> found;
+        for (int k = 0; k < block.width(); ++k) {
+            const double span = high[k] - low[k];
+            const bool usual = span > 0 && span < std::numeric_limits<double>::infinity();
+            found.push_back(usual ? span : std::max(1.0, longest));
+        }
+        return found;
+    }
 
     static Block checked(const BoundProblem& bound, const BoundExits& exits, const Block& block,
                          const Sources* sources, const Array<const double>& low,
-                         const Array<const double>& high, const Array<const double>& scale) {
+                         const Array<const double>& high) {
         const int lanes = block.columns + block.exits;
         require(block.columns >= 0 && lanes >= 1 && lanes <= max_width, "between 1 and 16 lanes");
         require(exits.h.shape(0) == bound.n_nodes(), "h must have one entry per node");
-        require(!sources || (block.first >= 0 &&
-                             block.first + block.width() <= sources->columns()),
+        const std::int64_t end = block.first + block.width();
+        require(!sources || (block.first >= 0 && end <= sources->columns()),
                 "the sources have no such columns");
-        const auto width = static_cast<std::size_t>(block.width());
-        require(low.shape(0) == width && high.shape(0) == width && scale.shape(0) == width,
+        require(block.first >= 0 && end <= static_cast<std::int64_t>(low.shape(0)) &&
+                    low.shape(0) == high.shape(0),
                 "one number per column");
         return block;
     }
@@ -487,7 +500,7 @@ double greatest_of(const std::vector<double>& numbers) {
 }
 
 template <class T>
-bool certify_all(const Evidence& found, const Matrix<const T>& X, const Array<const double>& h,
+double certify_all(const Evidence& found, const Matrix<const T>& X, const Array<const double>& h,
                  double leak, const Array<const std::int64_t>& boundary,
                  const Matrix<const double>& values, const Array<const double>& low,
                  const Array<const double>& high, const Array<const std::uint8_t>& unreached,
@@ -898,10 +911,10 @@ NB_MODULE(_core, m) {
     nb::class_<BoundSteering> steering(m, "Steering");
     steering
         .def(nb::init<BoundProblem&, BoundExits&, int, int, bool, bool, const Sources*,
-                      const Array<const double>&, const Array<const double>&,
-                      const Array<const double>&, std::int64_t, const std::string&>(),
+                      const Array<const double>&, const Array<const double>&, std::int64_t,
+                      const std::string&>(),
              "problem"_a, "exits"_a, nb::kw_only(), "first"_a, "columns"_a, "with_exits"_a,
-             "hidden"_a, "sources"_a.none(), "low"_a, "high"_a, "scale"_a, "max_steps"_a,
+             "hidden"_a, "sources"_a.none(), "low"_a, "high"_a, "max_steps"_a,
              "preconditioner"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
              nb::keep_alive<1, 8>())
         .def_prop_ro("steps", [](const BoundSteering& self) { return self.steering.steps(); })

@@ -110,19 +110,22 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool pa
 }
 
 template <class T>
-bool certify(const Claim<T>& claim, const Evidence& found, const Given& given,
+double certify(const Claim<T>& claim, const Evidence& found, const Given& given,
              const Certificate& certificate) {
     const auto in_range = [](double number) { return least_covered <= number && number <= covered; };
     volatile double denormal = std::numeric_limits<double>::denorm_min();
     bool usual = in_range(found.least_degree) && in_range((1 + claim.leak) * found.greatest_degree) &&
                  in_range(found.least_exit) && in_range(found.greatest_exit) && denormal / 1 > 0 &&
                  !found.stray && found.n_nodes == given.n_free;
+    double bound = 0;
     for (std::int64_t k = 0; k < claim.columns; ++k) {
         const double low = given.low[k], high = given.high[k], level = found.level[k] * slack;
         usual = usual && level < infinity && found.high[k] != 0 && -covered <= low && high <= covered;
         const bool within = low <= -found.minus_low[k] && found.high[k] <= high;
         certificate.columns[k] = std::max(level, least_column);
         certificate.spans[k] = within ? (high - low) * (1 + 4 * unit_roundoff) : infinity;
+        const double most = found.greatest_exit * certificate.columns[k];
+        bound = std::max(bound, std::min(most, certificate.spans[k]));
     }
     for (std::int64_t s = 0; usual && s < given.n_held; ++s) {
         const T* const row = claim.X + given.boundary[s] * claim.columns;
@@ -133,12 +136,13 @@ bool certify(const Claim<T>& claim, const Evidence& found, const Given& given,
         const double none = std::numeric_limits<double>::quiet_NaN();
         certificate.nodes[i] = given.unreached[i] ? none : claim.h[i];
     }
-    return usual;
+    return usual ? bound : -1;
 }
 
-template bool certify<float>(const Claim<float>&, const Evidence&, const Given&, const Certificate&);
-template bool certify<double>(const Claim<double>&, const Evidence&, const Given&,
-                              const Certificate&);
+template double certify<float>(const Claim<float>&, const Evidence&, const Given&,
+                               const Certificate&);
+template double certify<double>(const Claim<double>&, const Evidence&, const Given&,
+                                const Certificate&);
 template Evidence prove<float>(const Claim<float>&, int, const Prover&, bool);
 template Evidence prove<double>(const Claim<double>&, int, const Prover&, bool);
 

@@ -84,10 +84,10 @@ struct Certificate {
     double *nodes, *columns, *spans;
 };
 
-// Fills it in and returns true where all is usual. Where it is not, where a number is out of range,
-// say, or a column may be without heat, it is left to what is written there.
+// Fills it in and returns the greatest bound where all is usual. Where it is not, where a number is
+// out of range, say, or a column may be without heat, it returns −1: what is written there has to say.
 template <class T>
-bool certify(const Claim<T>& claim, const Evidence& found, const Given& given,
+double certify(const Claim<T>& claim, const Evidence& found, const Given& given,
              const Certificate& certificate);
 
 }  // namespace isotherm

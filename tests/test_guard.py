@@ -103,12 +103,20 @@ def test_the_warning_points_at_the_caller(blocks):
     assert caught[0].filename == __file__
 
 
+def test_one_free_node_is_no_collapse():
+    path = Graph.from_edges([0, 0, 1, 1], [1, 2, 2, 3])
+    assert "warmest" not in doubts_of(path, {0: "a", 1: "b", 3: "b"})  # node 2 is as warm in both
+    assert "warmest in class 'b'" in doubts_of(
+        Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4]), {0: "a", 1: "b", 4: "b"}
+    )
+
+
 def test_each_doubt_alone():
     classes = np.array(["a", "b"])
     assert "class 'b' has" in lonely(np.array([0, 0, 1]), np.array([np.str_("b")] * 2, object))
     assert lonely(np.array([0, 0, 1, 1]), classes) is None
-    assert collapsed(np.array([1]), classes, "plain") is None  # one node is no collapse
-    assert collapsed(np.array([1, 0]), classes, "plain") is None
+    assert collapsed(None, classes, "plain") is None
+    assert "warmest in class 'b'" in collapsed(1, classes, "plain")
     half = np.arange(20) % 2
     assert no_better_than_chance(half, half) is None
     assert no_better_than_chance(half[:8], 1 - half[:8]) is None  # too few to tell

@@ -143,14 +143,14 @@ class Diagnostics:
             )
         return [doubt for doubt in found if doubt is not None]
 
-    def _warmest(self) -> NDArray[np.intp]:
-        """The warmest class of some free nodes; of all of them if it seems to be one class."""
+    def _warmest(self) -> int | None:
+        """The class in which all free nodes are warmest, if it is one class and several nodes."""
         for most in WARMEST:
             (free,) = self.classifier.problem_.is_free[:most].nonzero()
-            warmest: NDArray[np.intp] = self.classifier.temperatures_[free].argmax(axis=1)
+            warmest = self.classifier.temperatures_[free].argmax(axis=1)
             if (warmest != warmest[:1]).any():
-                break
-        return warmest
+                return None
+        return int(warmest[0]) if len(warmest) > 1 else None
 
     def suggest(self, k: int, random_state: int) -> list[Suggestion]:
         check_count(k, "k")

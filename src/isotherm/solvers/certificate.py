@@ -97,9 +97,9 @@ class Certificate:
         """The greatest factor of a node: the longest exit time."""
         return float(np.fmax.reduce(self.nodes, initial=0.0))
 
-    def knowing(self, longest: float) -> Certificate:
-        """The same, which need not look for the longest exit time any more."""
-        self.__dict__["longest"] = longest
+    def knowing(self, longest: float, bound: float) -> Certificate:
+        """The same, which need not look for these any more."""
+        self.__dict__["longest"], self.__dict__["bound"] = longest, bound
         return self
 
     @cached_property

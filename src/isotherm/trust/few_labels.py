@@ -29,11 +29,11 @@ def lonely(codes: NDArray[np.intp], classes: NDArray[np.generic]) -> str | None:
     )
 
 
-def collapsed(warmest: NDArray[np.intp], classes: NDArray[np.generic], decision: str) -> str | None:
-    """Free nodes that are all warmest in the same class."""
-    if len(warmest) < 2 or (warmest != warmest[0]).any():
+def collapsed(warmest: int | None, classes: NDArray[np.generic], decision: str) -> str | None:
+    """Free nodes that are all warmest in the same class, if there is one."""
+    if warmest is None:
         return None
-    (name,) = classes[warmest[:1]].tolist()
+    name = classes[warmest]
     what = f"all free nodes are warmest in class {_quoted(name)}"
     if decision == "plain":
         return f"{what}, so the plain decision gives all of them this label; try 'centered'"

@@ -25,7 +25,7 @@ import numpy as np
 from isotherm.compiled import core
 from isotherm.engines.blocks import LANES, blocks_of
 from isotherm.engines.native.proof import imbalance_of, native_certificate
-from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
+from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start
 from isotherm.memory import lanes_within
 from isotherm.solvers.certificate import guessed, is_finite, prove
 from isotherm.solvers.method import Reached, settle
@@ -117,13 +117,11 @@ class Run:
             rows = np.ascontiguousarray(rows, dtype=np.float64)
             sources = core.sources(method.core, nodes.astype(np.int32), rows)
         low, high = problem.bounds
-        scale = units_of(problem, exits.longest)
         preconditioner = method.preconditioner
         if preconditioner == "auto" and not method.core.factor_entries and method.plain_to <= tol:
             preconditioner = "diagonal"
 
         def steering(block: Block) -> core.Steering:
-            columns = slice(block.first, block.first + block.width)
             own = block.exits and block.first > 0
             return core.Steering(
                 method.core,
@@ -133,9 +131,8 @@ class Run:
                 with_exits=block.exits,
                 hidden=block.hidden,
                 sources=sources,
-                low=low[columns],
-                high=high[columns],
-                scale=scale[columns],
+                low=low,
+                high=high,
                 max_steps=method.max_iter,
                 preconditioner=preconditioner,
             )

@@ -83,7 +83,7 @@ def native_certificate(
     """
     low, high = problem.bounds
     nodes, columns, spans = np.empty(len(X)), np.empty(len(low)), np.empty(len(low))
-    is_usual = core.certify(
+    bound = core.certify(
         found,
         X,
         h,
@@ -98,7 +98,7 @@ def native_certificate(
         columns=columns,
         spans=spans,
     )
-    if not is_usual:
+    if bound < 0:
         return None
     proven = Certificate(nodes, columns, spans, found.greatest_residual, found.greatest_rounding)
-    return proven.knowing(found.greatest_exit)
+    return proven.knowing(found.greatest_exit, bound)
