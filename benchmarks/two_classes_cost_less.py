@@ -71,7 +71,7 @@ def steps_of(graph, columns, *, known):
             pass
         method.certify(X)
         X = method.start(problem, 1e-4, None)
-    ((block, steering),) = method.run.blocks
+    (block,), (steering,) = method.run.blocks, method.run.steerings
     if block.exits == known:
         raise RuntimeError("the exit times are not as they should be")
     return lambda steps: steering.make_steps(X, steps)

@@ -94,7 +94,7 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool pa
     }
     // With many columns an entry takes so many times as long as it does in a step.
     const auto cuts = cut_rows(claim.graph.n_nodes, [&](std::int64_t i) {
-        return claim.graph.start[i] * (claim.columns + 8) / 8;
+        return claim.graph.start[i] * (claim.columns + 8) / 6;
     });
     Evidence all(claim.columns);
     std::mutex mutex;

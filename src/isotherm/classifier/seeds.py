@@ -65,7 +65,11 @@ class Seeds(NamedTuple):
     @property
     def shares(self) -> NDArray[np.float64]:
         """The share of each class among the seeds."""
-        return np.asarray(np.add.reduce(self.values, dtype=np.float64) / len(self.values))
+        if self.values.dtype == bool:  # each is of one class
+            counts = np.bincount(self.codes, minlength=len(self.classes))
+        else:
+            counts = self.values.sum(axis=0)
+        return np.asarray(counts / len(self.values))
 
     @property
     def counts(self) -> NDArray[np.float64]:

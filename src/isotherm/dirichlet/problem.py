@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -167,7 +166,8 @@ class DirichletProblem:
 
     def _without(self, *names: str) -> DirichletProblem:
         """A copy that has yet to find these."""
-        other = copy(self)
+        other = object.__new__(DirichletProblem)
+        other.__dict__.update(self.__dict__)
         for name in names:
             other.__dict__.pop(name, None)
         return other
@@ -335,7 +335,7 @@ class DirichletProblem:
         if warm is None:
             X = np.zeros(shape, dtype)
         else:
-            X = np.array(warm, dtype).reshape(shape)
+            X = np.array(warm, dtype, order="C").reshape(shape)
             np.nan_to_num(X, copy=False, nan=0.0)
         X[self.boundary] = self.values
         X[self.unreached] = np.nan

@@ -98,8 +98,8 @@ class Rows:
     def entries(self, nodes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where the entries of some rows are, one row after the other, and how many each has."""
         first, counts = self.start[nodes], self.start[nodes + 1] - self.start[nodes]
-        before = np.cumsum(counts) - counts
-        return np.arange(counts.sum()) + np.repeat(first - before, counts), counts
+        before = counts.cumsum() - counts
+        return (first - before).repeat(counts) + np.arange(counts.sum()), counts
 
     def among(self, nodes: NDArray[np.intp]) -> Rows:
         """The entries between some nodes, all different, numbered in their order."""
@@ -198,7 +198,7 @@ class Rows:
 
 def row_sums(counts: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """Sums over rows of so many entries each, some of them empty."""
-    begin = np.cumsum(counts) - counts
+    begin = counts.cumsum() - counts
     some = counts > 0
 
     def sums(terms: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -81,8 +81,12 @@ class Certificate:
     @property
     def error_bound(self) -> NDArray[np.float64]:
         """The bound at each node, over all its columns."""
-        bound = np.zeros_like(self.nodes)
-        for column, span in zip(self.columns, self.spans, strict=True):
+        # Of columns with the same span, as all classes have, the one that is farthest off counts.
+        worst: dict[float, float] = {}
+        for column, span in zip(self.columns.tolist(), self.spans.tolist(), strict=True):
+            worst[span] = max(column, worst.get(span, 0.0))
+        bound = np.zeros(len(self.nodes))
+        for span, column in worst.items():
             np.maximum(bound, np.minimum(self.nodes * column, span), out=bound)
         return bound
 

@@ -114,7 +114,7 @@ def free_each(
     """
     start, nodes = problem.graph.rows.start, problem.seeds[places]
     sums = sums or ResponseSums.of(responses)
-    entries = np.cumsum(start[nodes + 1] - start[nodes] + 1)
+    entries = (start[nodes + 1] - start[nodes] + 1).cumsum()
     at_once = max(ROOM // (problem.n_columns + 1), 1)
     if entries[-1] <= at_once:
         return _free_some(problem, places, np.arange(len(places)), T, E, responses, sums)
@@ -143,7 +143,7 @@ def _free_some(
     own_error = np.where(is_tied, E[nodes], 0.0)
 
     entries, counts = rows.entries(nodes)  # without ties
-    ends, of = rows.ends[entries], np.repeat(np.arange(len(nodes)), counts)
+    ends, of = rows.ends[entries], np.arange(len(nodes)).repeat(counts)
     weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
     sums = row_sums(counts)
     X, bound = responses.temperatures, responses.certificate
@@ -198,9 +198,9 @@ def heated_without(
     place_of = np.full(problem.graph.n_nodes, -1)
     place_of[boundary] = np.arange(len(boundary))
     # Freed, seeds are heated by those that were shut in by them.
-    held = np.flatnonzero(places < len(boundary))
+    (held,) = (places < len(boundary)).nonzero()
     entries, counts = problem.graph.rows.entries(boundary[places[held]])
-    by, neighbours = np.repeat(held, counts), place_of[problem.graph.rows.ends[entries]]
+    by, neighbours = held.repeat(counts), place_of[problem.graph.rows.ends[entries]]
     shut_in = (neighbours >= 0) & (neighbours != places[by]) & ~touching[neighbours]
     by, neighbours = by[shut_in], neighbours[shut_in]
     if together:
@@ -208,5 +208,6 @@ def heated_without(
         touching[neighbours] = gone[places] = True
         return np.asarray(warm[touching & ~gone].any(axis=0))
     heated = warm[touching].sum(axis=0) > (warm[places] & touching[places, np.newaxis])
-    np.logical_or.at(heated, by, warm[neighbours])
+    if len(by):
+        np.logical_or.at(heated, by, warm[neighbours])
     return np.asarray(heated)

@@ -160,13 +160,13 @@ def leave_one_out(
     total, total_error = ResponseSums.of(solution).temperatures, float(E.sum())
     found = Freed.unreached(len(places), problem.n_columns)
     heated = heated_without(problem, places)  # before: what it looks up is kept for the solves
-    reached = np.flatnonzero(~_alone(problem)[places])
+    (reached,) = (~_alone(problem)[places]).nonzero()
     for part, responses in solve_each_hot(session, places[reached], tol):
         found.put(reached[part], free_each(problem, places[reached[part]], T, E, responses))
-    for row in np.flatnonzero(~(found.errors <= tol))[:, np.newaxis]:
+    for row in (~(found.errors <= tol)).nonzero()[0][:, np.newaxis]:
         anew = _without(session, solution, places[row], tol)
         found.put(row, Freed.anew(anew, problem.seeds[places[row]], total, total_error))
-    freed = np.clip(found.temperatures, 0.0, 1.0)
+    freed = np.minimum(np.maximum(found.temperatures, 0.0), 1.0)
     freed[~heated & ~np.isnan(freed)] = 0.0
     n_counted = _counted(T, abstain=abstain)
     return left_out_of(

@@ -81,7 +81,7 @@ def leave_sample_out(
             return leave_some_out(session, solution, codes, some, tol=loose, abstain=abstain)
         most = FEW_SEEDS
     # The only seed of a class cannot be found again.
-    findable = np.flatnonzero(np.bincount(codes, minlength=problem.n_columns)[codes] > 1)
+    (findable,) = (np.bincount(codes, minlength=problem.n_columns)[codes] > 1).nonzero()
     some = findable if len(findable) <= most else _drawn(findable, most)
     return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=some)
 
