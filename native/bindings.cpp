@@ -560,13 +560,13 @@ Rule rule_of(std::size_t n_nodes, std::size_t n_classes, const Array<const std::
 struct BoundVerdict {
     Array<std::int64_t> codes;
     Array<double> margins;
-    Array<std::uint8_t> certified, tied;
+    Array<std::uint8_t> certified, status;
 
     Verdict view(std::size_t n) const {
         require(codes.shape(0) == n && margins.shape(0) == n && certified.shape(0) == n &&
-                    tied.shape(0) == n,
+                    status.shape(0) == n,
                 "one entry per node");
-        return {codes.data(), margins.data(), certified.data(), tied.data()};
+        return {codes.data(), margins.data(), certified.data(), status.data()};
     }
 };
 
@@ -877,7 +877,7 @@ NB_MODULE(_core, m) {
     nb::class_<BoundVerdict>(m, "Verdict")
         .def(nb::init<Array<std::int64_t>, Array<double>, Array<std::uint8_t>,
                       Array<std::uint8_t>>(),
-             nb::kw_only(), "codes"_a, "margins"_a, "certified"_a, "tied"_a);
+             nb::kw_only(), "codes"_a, "margins"_a, "certified"_a, "status"_a);
     nb::class_<BoundProblem> problem(m, "Problem");
     problem
         .def(nb::init<Array<const std::int64_t>, Array<const std::int32_t>, nb::object,

@@ -83,8 +83,10 @@ double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, dou
     const bool tied = !certified && inaccuracy <= 1 && std::isfinite(lead);
     if (out.codes) {
         out.certified[i] = certified;
-        out.tied[i] = tied;
-        if (tied) out.codes[i] = break_tie(rule, t, row, least);
+        if (tied) {
+            out.status[i] = tie;
+            out.codes[i] = break_tie(rule, t, row, least);
+        }
     }
     if (certified || tied) return 0;
     const double to_certify = margin > 0 ? (margin - lead) / margin : infinity;
@@ -99,7 +101,7 @@ double judge_node(const Rule& rule, const Classes& classes, const T* t, std::int
         if (out.codes) {
             out.codes[i] = own;
             out.margins[i] = std::numeric_limits<double>::quiet_NaN();
-            out.tied[i] = false;
+            out.status[i] = own >= 0 ? seed : no_heat;
             out.certified[i] = true;
         }
         return 0;
@@ -121,7 +123,7 @@ double judge_node(const Rule& rule, const Classes& classes, const T* t, std::int
     if (out.codes) {
         out.codes[i] = own >= 0 ? own : best;
         out.margins[i] = margin;
-        out.tied[i] = false;
+        out.status[i] = own >= 0 ? seed : predicted;
         out.certified[i] = certified;
     }
     return certified ? 0 : judge_closely(rule, t, i, best, margin, out, row);

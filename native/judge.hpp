@@ -25,11 +25,15 @@ struct Rule {
     double tol;
 };
 
+// What became of a node: numbers in STATUS of isotherm/classifier/estimator.py. A tie is not certified
+// although temperatures are as accurate as asked.
+enum Status : std::uint8_t { seed, predicted, tie, no_heat };
+
 // Where to; with null pointers only the excess is found.
 struct Verdict {
     std::int64_t* codes;
     double* margins;
-    std::uint8_t *certified, *tied;
+    std::uint8_t *certified, *status;
 };
 
 // Returns how many times too large the errors are for every node to be certified or tied.

@@ -1288,16 +1288,17 @@ void verdicts_follow_the_rule(int K, int threads) {
     const Rule& rule = court.rule;
     std::vector<Int> codes(rule.n_nodes);
     Doubles margins(rule.n_nodes);
-    std::vector<std::uint8_t> certified(rule.n_nodes), tied(rule.n_nodes);
+    std::vector<std::uint8_t> certified(rule.n_nodes), status(rule.n_nodes);
     const double excess = judge(rule, court.temperatures.data(),
-                                {codes.data(), margins.data(), certified.data(), tied.data()},
+                                {codes.data(), margins.data(), certified.data(), status.data()},
                                 threads);
     double most = 0;
     for (Int i = 0; i < rule.n_nodes; ++i) {
         const T* const t = court.temperatures.data() + i * K;
-        const Int seed = court.seeds[i];
+        const Int own = court.seeds[i];
         if (std::isnan(t[0])) {
-            CHECK(codes[i] == seed && std::isnan(margins[i]) && certified[i] && !tied[i]);
+            CHECK(codes[i] == own && std::isnan(margins[i]) && certified[i]);
+            CHECK(status[i] == (own >= 0 ? seed : no_heat));
             continue;
         }
         Doubles score(K), error(K), doubt(K);
@@ -1321,11 +1322,11 @@ void verdicts_follow_the_rule(int K, int threads) {
         while (!(possible(first) && t[first] + doubt[first] >= warmest)) ++first;
         double accuracy = rule.mean_error;
         for (const double d : doubt) accuracy = std::max(accuracy, d);
-        const bool clear = seed >= 0 || lead > 0, tie = !clear && accuracy <= rule.tol;
-        CHECK(certified[i] == clear && tied[i] == tie);
-        CHECK(codes[i] == (seed >= 0 ? seed : tie ? first : best));
+        const bool clear = own >= 0 || lead > 0, tied = !clear && accuracy <= rule.tol;
+        CHECK(certified[i] == clear && status[i] == (own >= 0 ? seed : tied ? tie : predicted));
+        CHECK(codes[i] == (own >= 0 ? own : tied ? first : best));
         CHECK(margins[i] == margin || std::fabs(margins[i] - margin) < 1e-12);
-        if (clear || tie) continue;
+        if (clear || tied) continue;
         const double to_certify = margin > 0 ? (margin - lead) / margin : infinity;
         most = std::max({most, std::min(to_certify, accuracy / rule.tol), 1 + 1e-9});
     }

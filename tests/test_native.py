@@ -442,7 +442,7 @@ def test_verdicts_are_those_of_numpy(decision, dtype, rng, monkeypatch):
             options = {"decision": decision, "tol": 1e-3}
             fast = verdict.judge(*arguments, **options)
             slow = without_core(monkeypatch, verdict.judge, *arguments, **options)
-            for name in ("codes", "certified", "tied"):
+            for name in ("codes", "certified", "status"):
                 assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
             assert np.allclose(fast.margins, slow.margins, equal_nan=True, rtol=1e-12)
             assert np.allclose(fast.means.all, slow.means.all)

@@ -9,10 +9,8 @@ import numpy as np
 from isotherm.classifier.answers import Answers, Tally
 from isotherm.classifier.estimator import (
     NO_HEAT,
-    PREDICTED,
     SEED,
     STATUS,
-    TIE,
     DirichletEstimator,
     check_is_fitted,
     rows_at_once,
@@ -77,13 +75,11 @@ class Predictor(DirichletEstimator):
         self.margins_, self.certified_ = verdict.margins, verdict.certified
         few = np.min_scalar_type(-len(self.classes_) - 1)  # enough for −1 … K − 1
         self._codes = verdict.codes.astype(few)
-        self._status = status = np.full(len(T), STATUS.index(PREDICTED), dtype=np.int8)
-        status[verdict.tied] = STATUS.index(TIE)
-        status[solution.unreached] = STATUS.index(NO_HEAT)
-        status[seeds.nodes[: seeds.n_held]] = STATUS.index(SEED)
-        abstain = self.unreached == "abstain"
+        self._status, abstain = verdict.status, self.unreached == "abstain"
+        if not abstain:  # they have a temperature then
+            self._status[solution.unreached] = STATUS.index(NO_HEAT)
         self._model = model = HeatModel(
-            decision, verdict.means, T, problem, solution, status, seeds.codes, abstain
+            decision, verdict.means, T, problem, solution, self._status, seeds.codes, abstain
         )
         return model
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, STATUS, TIE
 from isotherm.compiled import core, n_threads
 from isotherm.decision import (
     NUMBERS,
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     from isotherm.solvers import Certificate
 
     Total = Callable[[Any], Any]
-    # Codes, margins, certified, tied: see `Verdict`.
-    _Arrays = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]
+    # Codes, margins, certified, status: see `Verdict`.
+    _Arrays = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.bool_], NDArray[np.int8]]
 
 ROWS = 1 << 14  # nodes judged at once without the core: their arrays stay in the cache
 SAMPLE = 16  # of so many nodes one is looked at first
+_SEED, _PREDICTED, _TIE, _NO_HEAT = map(STATUS.index, (SEED, PREDICTED, TIE, NO_HEAT))
 
 
 def as_it_is(numbers: Any) -> Any:
@@ -56,9 +58,10 @@ class Verdict:
         NaN at nodes without a temperature.
     certified : bool array of shape (n,)
         Whether the label at equilibrium is proven to be this one.
-    tied : bool array of shape (n,)
-        Not certified although the temperatures are as accurate as asked: no more solving was
-        promised, and the best classes are too close to tell apart.
+    status : int8 array of shape (n,)
+        What became of each node: numbers in `STATUS`. A tie is not certified although the
+        temperatures are as accurate as asked: no more solving was promised, and the best classes
+        are too close to tell apart.
     excess : float
         How many times too large the errors are for every node to be certified or tied; at most
         1 if further solving could change no label.
@@ -68,7 +71,7 @@ class Verdict:
     codes: NDArray[np.intp]
     margins: NDArray[np.float64]
     certified: NDArray[np.bool_]
-    tied: NDArray[np.bool_]
+    status: NDArray[np.int8]
     excess: float
 
 
@@ -102,8 +105,8 @@ def judge(
     """
     n = len(temperatures)
     codes, margins = np.empty(n, dtype=np.intp), np.empty(n)
-    certified, tied = np.empty(n, dtype=bool), np.empty(n, dtype=bool)
-    arrays = codes, margins, certified, tied
+    certified, status = np.empty(n, dtype=bool), np.empty(n, dtype=np.int8)
+    arrays = codes, margins, certified, status
     case = _Case(temperatures, certificate, seed_codes, decision, tol, shares, total)
     means, excess = _judge_all(case, arrays)
     return Verdict(means, *arrays, excess)
@@ -150,7 +153,7 @@ class _Case(NamedTuple):
 
 
 def _judge_all(case: _Case, arrays: _Arrays | None) -> tuple[Means, float]:
-    """Fill in codes, margins, certified and tied, if given; return the means and the excess."""
+    """Fill in codes, margins, certified and status, if given; return the means and the excess."""
     T, certificate, seed_codes, decision, tol, shares, total = case
     choose_decision(decision)
     n_classes = T.shape[1]
@@ -163,12 +166,12 @@ def _judge_all(case: _Case, arrays: _Arrays | None) -> tuple[Means, float]:
         return means, max(_judge_rows(case, slice(i, i + ROWS), rule, arrays) for i in every)
     into = None
     if arrays is not None:
-        codes, margins, certified, tied = arrays
+        codes, margins, certified, status = arrays
         into = core.Verdict(
             codes=codes,
             margins=margins,
             certified=certified.view(np.uint8),
-            tied=tied.view(np.uint8),
+            status=status.view(np.uint8),
         )
     means = np.empty((2, n_classes))
     excess = core.judge(
@@ -256,8 +259,9 @@ def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays | None) -
         possible = S[tied] + E[tied] >= least[tied, np.newaxis]
         codes[tied] = _first_of_the_warmest(T[tied], E_T[tied], possible)
         codes[is_seed] = own[is_seed]
-        for array, found in zip(arrays, (codes, margins, certified, tied), strict=True):
-            array[some] = found
+        status = np.select([is_seed, ~has, tied], [_SEED, _NO_HEAT, _TIE], _PREDICTED)
+        arrays[0][some], arrays[1][some] = codes, margins
+        arrays[2][some], arrays[3][some] = certified, status
 
     # Errors must shrink until they fit into the margin, or to the accuracy at which it is a tie.
     unsettled = ~certified & ~tied

@@ -64,6 +64,8 @@ def blocks_of(
         return [Block(0, n_columns - 1, exits=True, hidden=True)]
     first = lanes - exits
     blocks = [Block(0, min(n_columns, first), exits=exits, hidden=False)]
+    if n_columns <= first:
+        return blocks
     more = range(first, n_columns, lanes)
     each = range(0, n_columns, first) if exits and apart and first else more
     if len(each) == 1 + len(more):
