@@ -74,8 +74,8 @@ double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, dou
         row.doubt[k] = std::min(node * rule.column[k], rule.span[k]);
         row.error[k] = rule.slope[k] * row.doubt[k] + rule.growth[k] * std::fabs(row.score[k]) +
                        rule.offset[k];
-        most_doubt = std::max(most_doubt, row.doubt[k]);
-        if (k != best) rival_most = std::max(rival_most, row.score[k] + row.error[k]);
+        most_doubt = worse(most_doubt, row.doubt[k]);
+        if (k != best) rival_most = worse(rival_most, row.score[k] + row.error[k]);
     }
     const double least = row.score[best] - row.error[best], lead = least - rival_most;
     const double inaccuracy = std::max(most_doubt, rule.mean_error) / rule.tol;

@@ -22,7 +22,7 @@ from isotherm import (
     solve_dirichlet,
 )
 from isotherm.classifier import verdict
-from isotherm.decision import DECISIONS
+from isotherm.decision import DECISIONS, sum_up
 from isotherm.dirichlet import problem
 from isotherm.engines.blocks import blocks_of
 from isotherm.engines.native.engine import NativeOperator
@@ -399,6 +399,10 @@ def test_a_regressor_and_a_plain_solve_start_warm_too(rng):
     array = solve_dirichlet(graph, [0, 1], [1.0, 2.0], solver="cg", start=first.temperatures[:, 0])
     assert again.n_iter < first.n_iter
     assert array.n_iter < first.n_iter
+    columns = solve_dirichlet(graph, [0, 1], np.eye(2), solver="cg")
+    crosswise = np.asfortranarray(columns.temperatures)
+    again = solve_dirichlet(graph, [0, 1], np.eye(2), solver="cg", start=crosswise)
+    assert again.n_iter < columns.n_iter
     with pytest.raises(ParameterError, match=r"start from must be numbers of shape \(2000, 1\)"):
         solve_dirichlet(graph, [0, 1], [1.0, 2.0], start=np.zeros((3, 1)))
 
@@ -447,6 +451,46 @@ def test_verdicts_are_those_of_numpy(decision, dtype, rng, monkeypatch):
             assert np.allclose(fast.margins, slow.margins, equal_nan=True, rtol=1e-12)
             assert np.allclose(fast.means.all, slow.means.all)
             assert fast.excess == pytest.approx(slow.excess, rel=1e-6)
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_verdicts_on_some_of_the_nodes_go_by_sums_over_all(decision, rng, monkeypatch):
+    T = rng.dirichlet(np.ones(3), 200)
+    seeds = np.where(rng.random(200) < 0.2, rng.integers(0, 3, 200), -1)
+    proof = Certificate(rng.random(200) * (seeds < 0), 1e-3 * rng.random(3), np.ones(3), 0.1)
+    shares = np.array([0.5, 0.3, 0.2])
+
+    def found(total):
+        some = slice(0, 100)
+        part = Certificate(proof.nodes[some], proof.columns, proof.spans, 0.1)
+        options = {"decision": decision, "tol": 1e-3, "shares": shares, "total": total}
+        return verdict.judge(T[some], part, seeds[some], **options)
+
+    sums = sum_up(T, proof.nodes, seeds)
+
+    def total(some):
+        if np.ndim(some) == 0:
+            return len(T)
+        if np.shape(some) == (2, 3):
+            return sums[0]
+        return sums[1] if some.dtype == np.float64 else sums[2]
+
+    fast, slow = found(total), without_core(monkeypatch, found, total)
+    alone = verdict.judge(T, proof, seeds, decision=decision, tol=1e-3, shares=shares)
+    for one in (fast, slow):
+        assert np.allclose(one.means.all, alone.means.all)
+        assert np.allclose(one.means.free, alone.means.free)
+        for name in ("codes", "certified", "status"):
+            assert np.array_equal(getattr(one, name), getattr(alone, name)[:100]), name
+        assert np.allclose(one.margins, alone.margins[:100])
+
+
+def test_an_error_that_is_no_number_proves_nothing():
+    T = np.array([[0.9, 0.1], [0.2, 0.8], [1.0, 0.0]])
+    proof = Certificate(np.array([1.0, 1.0, 0.0]), np.array([np.nan, 0.0]), np.ones(2), 0.0)
+    found = verdict.judge(T, proof, np.array([-1, -1, 0]), decision="centered", tol=1e-3)
+    assert found.certified.tolist() == [False, False, True]
+    assert (found.status[:2] == 1).all()  # predicted, and no tie either
 
 
 # --- being a good guest ---------------------------------------------------------------------------
