@@ -39,7 +39,7 @@ SUGGESTION_TOL = 1e-4
 SHARES_TOL = 1e-9
 LOOKED_AT = 100_000  # free nodes, to compare what decisions make of them
 GUARDED = (63, 10_000_000)  # seeds, and seeds × entries, up to which a fit leaves them out to look
-WARMEST = (64, 512, 4096, None)  # nodes, to see whether all free ones are warmest in one class
+WARMEST = (8, 64, 512, 4096, None)  # nodes, to see whether all free ones are warmest in one class
 
 
 class Asked(NamedTuple):
