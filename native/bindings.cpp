@@ -369,8 +369,8 @@ struct BoundSteering {
         : bound(bound_),
           block(checked(bound_, exits, {first, columns, with_exits, hidden}, sources, low, high)),
           steering(bound_.problem, exits.times, block, sources, low.data() + first,
-                   high.data() + first, units(low.data() + first, high.data() + first,
-                                                exits.times.longest).data(),
+                   high.data() + first,
+                   units(low.data() + first, high.data() + first, exits.times.longest).data(),
                    max_steps, preconditioner_named(preconditioner)) {}
 
     // The units in which columns are iterated: their spans, where there are any.
@@ -501,11 +501,11 @@ double greatest_of(const std::vector<double>& numbers) {
 
 template <class T>
 double certify_all(const Evidence& found, const Matrix<const T>& X, const Array<const double>& h,
-                 double leak, const Array<const std::int64_t>& boundary,
-                 const Matrix<const double>& values, const Array<const double>& low,
-                 const Array<const double>& high, const Array<const std::uint8_t>& unreached,
-                 std::int64_t n_free, const Array<double>& nodes, const Array<double>& columns,
-                 const Array<double>& spans) {
+                   double leak, const Array<const std::int64_t>& boundary,
+                   const Matrix<const double>& values, const Array<const double>& low,
+                   const Array<const double>& high, const Array<const std::uint8_t>& unreached,
+                   std::int64_t n_free, const Array<double>& nodes, const Array<double>& columns,
+                   const Array<double>& spans) {
     const std::size_t n = X.shape(0), K = X.shape(1);
     require(h.shape(0) == n && unreached.shape(0) == n && nodes.shape(0) == n, "one entry per node");
     require(values.shape(0) == boundary.shape(0) && values.shape(1) == K, "a row per node held");

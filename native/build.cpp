@@ -63,12 +63,6 @@ void close_gaps(OwnGraph& graph, const std::int64_t* counts) {
     graph.n_entries = graph.start[n];
 }
 
-std::uint64_t mixed(std::uint64_t z) {  // the finaliser of SplitMix64
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 void look_at_weights(const Graph& matrix, std::int64_t first, std::int64_t last, Findings& here) {
     constexpr std::uint64_t one = 0x3ff0000000000000;  // as a double
     std::uint64_t other = 0;

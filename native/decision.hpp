@@ -2,7 +2,6 @@
 // and why the bounds hold, is said in isotherm/decision.py, of which this is the quick twin.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "judge.hpp"

@@ -6,16 +6,20 @@
 namespace isotherm {
 namespace {  // each instruction set has its own copy
 
+// The finaliser of SplitMix64.
+template <class U>
+inline U mixed(U z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
 // Of entries (i, j); U is one number or a vector of them. The same number from both ends of an edge,
 // with a plus in the upper half of the matrix and a minus in the lower.
 template <class U>
 inline U marks(U i, U j) {
     const U lower = j < i ? U{} + 1 : U{}, upper = j > i ? U{} + 1 : U{};
-    // The finaliser of SplitMix64.
-    U z = ((lower ? j : i) << 32 | (lower ? i : j)) + 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
+    const U z = mixed<U>(((lower ? j : i) << 32 | (lower ? i : j)) + 0x9e3779b97f4a7c15u);
     return upper ? z : lower ? 0 - z : U{};
 }
 

@@ -111,7 +111,7 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool pa
 
 template <class T>
 double certify(const Claim<T>& claim, const Evidence& found, const Given& given,
-             const Certificate& certificate) {
+               const Certificate& certificate) {
     const auto in_range = [](double number) { return least_covered <= number && number <= covered; };
     volatile double denormal = std::numeric_limits<double>::denorm_min();
     bool usual = in_range(found.least_degree) && in_range((1 + claim.leak) * found.greatest_degree) &&

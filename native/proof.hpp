@@ -88,6 +88,6 @@ struct Certificate {
 // out of range, say, or a column may be without heat, it returns −1: what is written there has to say.
 template <class T>
 double certify(const Claim<T>& claim, const Evidence& found, const Given& given,
-             const Certificate& certificate);
+               const Certificate& certificate);
 
 }  // namespace isotherm

@@ -94,6 +94,4 @@ def units_of(problem: DirichletProblem, longest: float) -> NDArray[np.float64]:
     """The units in which columns are iterated: their spans, where there are any."""
     low, high = problem.bounds
     span = high - low
-    if np.minimum.reduce(span, initial=np.inf) > 0 and np.maximum.reduce(span, initial=0) < np.inf:
-        return span
     return np.where(np.isfinite(span) & (span > 0), span, max(1.0, longest))

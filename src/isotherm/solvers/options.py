@@ -70,12 +70,11 @@ class SolveOptions:
     memory: int | None = None
 
     def __post_init__(self) -> None:
-        if type(self.tol) is not float:
-            if not isinstance(self.tol, Real) or isinstance(self.tol, bool):
-                raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
-            object.__setattr__(self, "tol", float(self.tol))
-        if not 0 < self.tol < math.inf:
-            raise ParameterError(f"tol must be a number > 0, got {self.tol!r}")
+        tol = self.tol
+        is_number = type(tol) is float or (isinstance(tol, Real) and not isinstance(tol, bool))
+        if not is_number or not 0 < tol < math.inf:
+            raise ParameterError(f"tol must be a number > 0, got {tol!r}")
+        object.__setattr__(self, "tol", float(tol))
         if self.threads is not None:
             n_threads(self.threads)  # says what is wrong with it
         if self.memory is not None and (not isinstance(self.memory, int) or self.memory < 1):
