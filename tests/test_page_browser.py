@@ -25,7 +25,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FOUND = os.environ.get("ISOTHERM_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 HOSTILE = ["<img src=x onerror=alert(1)>", "\"'&`<script>", "\u202eevil\u202c", "x" * 10_000]
-WAIT = 30_000  # milliseconds; machines may be busy
+WAIT = 90_000  # milliseconds; machines may be busy
 
 pytestmark = [
     pytest.mark.browser,
@@ -45,9 +45,11 @@ def browser():
 class Tab:
     """A page that is open in the browser; whatever it complains of fails the test."""
 
-    def __init__(self, browser, address, **how):
+    def __init__(self, browser, address, failing=(), **how):
         self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 860}} | how))
         self.page = self.context.new_page()
+        for pattern, failure in failing:
+            self.page.route(pattern, failure, times=1)
         self.page.set_default_timeout(WAIT)
         self.faults = []
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
@@ -238,6 +240,27 @@ def test_two_tabs_see_each_others_labels(blocks, open_tab):
     one.page.reload()
     one.page.wait_for_selector("#card[aria-busy=false]")
     assert "1" in one.page.inner_text("#numbers")
+
+
+def test_what_is_not_answered_is_asked_for_again(blocks, open_tab):
+    session, server = blocks
+    asked = []
+
+    def nobody_is_there(route):
+        asked.append(route.request.url)
+        route.abort("connectionrefused")
+
+    def too_busy(route):
+        asked.append(route.request.url)
+        route.fulfill(status=503, json={"error": "the model is busy: try again"})
+
+    failing = [("**/api/state", nobody_is_there), ("**/api/nodes/*/why", too_busy),
+               (re.compile(r"/api/nodes/\d+$"), too_busy)]  # fmt: skip
+    tab = open_tab(server, failing=failing)
+    tab.page.wait_for_selector("#why >> text=left")
+    assert len(asked) == len(failing)
+    tab.press("1")
+    assert session.labelling.n_given == 1
 
 
 def test_hostile_names_are_shown_as_they_are(tmp_path, open_tab):

@@ -62,6 +62,13 @@ export class Refused extends Error {
   constructor(message: string, readonly code: number) { super(message); }
 }
 
+/** Whether the same request may be answered later: nobody was there, or too busy. */
+export const isPassing = (error: unknown): boolean =>
+  !(error instanceof Refused) || [429, 500, 502, 503].includes(error.code);
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((wake) => { window.setTimeout(wake, milliseconds); });
+
 async function answer<T>(request: Promise<Response>): Promise<T> {
   const response = await request;
   const text = await response.text();

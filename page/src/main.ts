@@ -1,12 +1,14 @@
 // The labelling page: the loop of looking, labelling and watching.
 
-import { get, post, Refused, type Card, type Done, type State, type Why } from "./api";
+import { get, isPassing, pause, post, Refused, type Card, type Done, type State, type Why } from "./api";
 import { choicesOf, showCard, showWhy, type Choice } from "./card";
 import { byId, plural, show, h } from "./dom";
 import { NodesPanel } from "./nodes_panel";
 import { Outbox, type Act } from "./outbox";
 import { Picture } from "./picture";
 import { showCertain, showState } from "./state_panel";
+
+const LATER = 1000;            // milliseconds until a request that failed is sent again
 
 let state: State | null = null;
 let current = -1;              // the node that is shown
@@ -16,6 +18,7 @@ let choices: Choice[] = [];
 let expanded: number[] = [];
 let waiting = 0;
 let isAway = false;
+let again = 0;                 // the timer that asks again for a card that did not come
 const done = new Set<number>();  // nodes labelled or skipped here, before the server's state says so
 const cards = new Map<number, Promise<[Card, Why]>>();  // fetched ahead, for this version
 
@@ -42,6 +45,7 @@ async function open(node: number, suggested: boolean): Promise<void> {
 async function refresh(ready?: Promise<[Card, Why]>, withWhy = true): Promise<void> {
   const node = current;
   if (node < 0 || !state) return;
+  window.clearTimeout(again);
   try {
     const card = ready ? (await ready)[0] : await get<Card>(`/api/nodes/${node}`);
     if (node !== current || !state) return;
@@ -61,7 +65,10 @@ async function refresh(ready?: Promise<[Card, Why]>, withWhy = true): Promise<vo
     showWhy(why, state, actions);
     picture.show(node, why, expanded.at(-1) ?? null);
     await picture.recolour();
-  } catch (error) { failed(error); }
+  } catch (error) {
+    failed(error);
+    if (node === current && isPassing(error)) again = window.setTimeout(() => void refresh(), LATER);
+  }
 }
 
 const whyPath = (node: number): string =>
@@ -291,9 +298,20 @@ function listen(): void {
   };
 }
 
+/** Asked for until it comes: without it there is nothing to show. */
+async function firstState(): Promise<State> {
+  for (;;) {
+    try { return await get<State>("/api/state"); } catch (error) {
+      if (!isPassing(error)) throw error;
+      announce("The server does not answer; asking again …");
+    }
+    await pause(LATER);
+  }
+}
+
 async function start(): Promise<void> {
   wire();
-  const first = await get<State>("/api/state");
+  const first = await firstState();
   let kept: string | null = null;
   try { kept = localStorage.getItem("isotherm-who"); } catch { /* not kept */ }
   who.value = kept ?? first.who;

@@ -1,6 +1,8 @@
 // What was said and is not yet acknowledged. It is sent in order, again and again until it is.
 
-import { post, Refused, type Done } from "./api";
+import { isPassing, pause, post, Refused, type Done } from "./api";
+
+const FIRST = 250;  // milliseconds until something is sent again, at first
 
 export interface Act { path: string; body: Record<string, unknown> }
 
@@ -33,26 +35,25 @@ export class Outbox {
   private async send(): Promise<void> {
     if (this.sending) return;
     this.sending = true;
-    let pause = 250;
+    let patience = FIRST;
     for (let act = this.waiting[0]; act; act = this.waiting[0]) {
-      this.changed(this.waiting.length, pause > 250);
+      this.changed(this.waiting.length, patience > FIRST);
       try {
         const answer = await post<Done>(act.path, act.body);
         this.waiting.shift();
         this.keep();
-        pause = 250;
+        patience = FIRST;
         this.done(act, answer);
       } catch (error) {
-        const isFinal = error instanceof Refused && ![401, 429, 500, 502, 503].includes(error.code);
-        if (isFinal) {
+        if (error instanceof Refused && error.code !== 401 && !isPassing(error)) {
           this.waiting.shift();
           this.keep();
           this.refused(act, error);
           continue;
         }
         this.changed(this.waiting.length, true);
-        await new Promise((wake) => setTimeout(wake, pause));
-        pause = Math.min(2 * pause, 4000);
+        await pause(patience);
+        patience = Math.min(2 * patience, 4000);
       }
     }
     this.sending = false;
