@@ -14,6 +14,7 @@
 
 #include "build.hpp"
 #include "decision.hpp"
+#include "freed.hpp"
 #include "judge.hpp"
 #include "kernels.hpp"
 #include "lookup.hpp"
@@ -543,6 +544,44 @@ std::vector<double> superpose_all(const Matrix<const T>& base, const Matrix<cons
     return level;
 }
 
+// A column of X for each node of `nodes`; into four arrays, see freed.hpp.
+template <class T, class U>
+void free_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+              const nb::object& weights, double leak, const Array<const std::int64_t>& nodes,
+              const Matrix<const double>& own, const Array<const double>& own_errors,
+              const Matrix<const T>& temperatures, const Array<const double>& errors,
+              const Matrix<const U>& X, const Array<const double>& factors,
+              const Array<const double>& columns, const Array<const double>& spans,
+              const Array<const double>& sums, double exits, std::int64_t n_summed,
+              const Matrix<double>& freed, const Array<double>& freed_errors,
+              const Matrix<double>& changes, const Array<double>& change_errors, int threads) {
+    const Graph graph = view(start, ends, weights);
+    const std::size_t n = start.shape(0) - 1, m = nodes.shape(0), K = own.shape(1);
+    const auto one_each = [&](const auto& array) { return array.shape(0) == m; };
+    const auto one_row_each = [&](const auto& matrix) {
+        return matrix.shape(0) == m && matrix.shape(1) == K;
+    };
+    require(std::all_of(nodes.data(), nodes.data() + m,
+                        [&](std::int64_t i) { return i >= 0 && i < graph.n_nodes; }),
+            "no such node");
+    require(one_row_each(own) && one_each(own_errors), "what each seed is held at");
+    require(temperatures.shape(0) == n && temperatures.shape(1) == K && errors.shape(0) == n,
+            "temperatures of all nodes, and their errors");
+    require(X.shape(0) == n && X.shape(1) == m && factors.shape(0) == n && one_each(columns) &&
+                one_each(spans) && one_each(sums),
+            "a response for each seed");
+    require(one_row_each(freed) && one_each(freed_errors) && one_row_each(changes) &&
+                one_each(change_errors),
+            "room for each seed");
+    const HeldSeeds seeds{static_cast<std::int64_t>(m), static_cast<std::int64_t>(K), nodes.data(),
+                          own.data(), own_errors.data()};
+    const Known<T> known{temperatures.data(), errors.data()};
+    const Responses<U> responses{X.data(),     factors.data(), columns.data(), spans.data(),
+                                 sums.data(),  exits,          n_summed};
+    const Freed into{freed.data(), freed_errors.data(), changes.data(), change_errors.data()};
+    unlocked([&] { free_each(graph, leak, seeds, known, responses, into, threads); });
+}
+
 // --- judging --------------------------------------------------------------------------------------
 
 Rule rule_of(std::size_t n_nodes, std::size_t n_classes, const Array<const std::int64_t>& seeds,
@@ -626,6 +665,15 @@ nb::tuple sum_all(const Matrix<const T>& temperatures, const Array<const std::in
                           std::vector<std::int64_t>(sums.counts, sums.counts + 2));
 }
 
+template <class T, class U>
+void bind_free_each(nb::module_& m) {
+    m.def("free_each", &free_all<T, U>, "start"_a, "ends"_a, "weights"_a.none(), nb::kw_only(),
+          "leak"_a, "nodes"_a, "own"_a, "own_errors"_a, "temperatures"_a.noconvert(), "errors"_a,
+          "responses"_a.noconvert(), "factors"_a, "columns"_a, "spans"_a, "sums"_a, "exits"_a,
+          "n_summed"_a, "freed"_a.noconvert(), "freed_errors"_a.noconvert(), "changes"_a.noconvert(),
+          "change_errors"_a.noconvert(), "threads"_a);
+}
+
 template <class T>
 void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     steering
@@ -644,6 +692,8 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
           "columns"_a, "spans"_a);
     m.def("superpose", &superpose_all<T>, "base"_a.noconvert(), "terms"_a.noconvert(), "shares"_a,
           "exits"_a, "low"_a, "high"_a, "X"_a.noconvert(), "threads"_a);
+    bind_free_each<T, float>(m);
+    bind_free_each<T, double>(m);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
           "column"_a, "span"_a, "decision"_a, "shares"_a, "tol"_a, "sums"_a.none(), "means"_a,
           "into"_a.none(), "threads"_a);

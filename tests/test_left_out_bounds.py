@@ -1,14 +1,18 @@
 """Seeds left out, and explanations, say how far off they may be, and are right about it."""
 
 import warnings
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from isotherm import DirichletClassifier, Graph
+from isotherm.compiled import core
 from isotherm.decision import DECISIONS
 from isotherm.trust import freed
+from isotherm.trust.hot_seeds import solve_each_hot
 from oracle import random_graph, random_seeds
 
 
@@ -49,11 +53,36 @@ def test_seeds_freed_some_at_a_time_are_as_freed_at_once(rng, monkeypatch, room)
     graph = random_graph(rng, 60, degree=5)
     labels = random_seeds(rng, graph, 12, 3)
     sure = np.where(np.arange(60) % 2, 1.0, 0.7)
+    monkeypatch.setattr(freed, "core", None)
     whole = DirichletClassifier(leak=0.05).fit(graph, labels, sure).leave_one_out()
     monkeypatch.setattr(freed, "ROOM", room)
     parts = DirichletClassifier(leak=0.05).fit(graph, labels, sure).leave_one_out()
     assert np.array_equal(parts.temperatures, whole.temperatures)
     assert np.array_equal(parts.error_bound, whole.error_bound)
+
+
+@pytest.mark.skipif(core is None, reason="the core was not built")
+@pytest.mark.parametrize("spread", [0, 1, 140])
+@pytest.mark.parametrize("leak", [0.0, 0.1])
+@pytest.mark.parametrize("kinds", list(product([np.float32, np.float64], repeat=2)))
+def test_the_core_frees_seeds_as_numpy_does(rng, monkeypatch, spread, leak, kinds):
+    graph = random_graph(rng, 150, degree=5, weighted=spread > 0, spread=spread)
+    labels = random_seeds(rng, graph, 100, 4)
+    sure = np.where(np.arange(graph.n_nodes) % 3, 1.0, 0.7)
+    model = DirichletClassifier(leak=leak, tol=1e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of numbers out of range
+        model.fit(graph, labels, sure)
+        places = np.arange(model.problem_.n_seeds)
+        ((_, responses),) = solve_each_hot(model.session(), places, 1e-4)
+    T, X = model.temperatures_.astype(kinds[0]), responses.temperatures.astype(kinds[1])
+    given = (model.problem_, places, T, model.solution_.certificate.error_or_0,
+             replace(responses, temperatures=X))  # fmt: skip
+    fast = freed.free_each(*given)
+    monkeypatch.setattr(freed, "core", None)
+    for one, other in zip(fast, freed.free_each(*given), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-13)
+    assert np.isfinite(fast.errors).any()
 
 
 @pytest.mark.parametrize("decision", DECISIONS)

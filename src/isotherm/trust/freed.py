@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.compiled import core, n_threads
 from isotherm.decision import sum_up
 from isotherm.graph.rows import row_sums
 from isotherm.labels import UNKNOWN
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
+    from isotherm.graph.rows import Rows
     from isotherm.solvers import Solution
 
 ROOM = 1 << 22  # numbers worked on at once
@@ -88,6 +90,26 @@ class ResponseSums(NamedTuple):
         return cls(sums, float(exits), len(X))
 
 
+class Held(NamedTuple):
+    """Seeds, and what each is held at.
+
+    Attributes
+    ----------
+    rows : Rows
+        Of the graph.
+    leak : float
+    nodes : int array of shape (m,)
+    own : array of shape (m, K)
+    own_errors : array of shape (m,)
+    """
+
+    rows: Rows
+    leak: float
+    nodes: NDArray[np.intp]
+    own: NDArray[np.float64]
+    own_errors: NDArray[np.float64]
+
+
 def free_each(
     problem: DirichletProblem,
     places: NDArray[np.intp],
@@ -112,35 +134,70 @@ def free_each(
     sums : ResponseSums, optional
         Where the arrays are of some nodes only: those of all.
     """
-    start, nodes = problem.graph.rows.start, problem.seeds[places]
+    rows, nodes, is_tied = problem.graph.rows, problem.seeds[places], places >= len(problem.boundary)
+    own, own_errors = T[nodes].astype(np.float64), np.where(is_tied, E[nodes], 0.0)
+    own[~is_tied] = problem.values[places[~is_tied]]
+    held = Held(rows, problem.leak, nodes, own, own_errors)
     sums = sums or ResponseSums.of(responses)
-    entries = (start[nodes + 1] - start[nodes] + 1).cumsum()
+    if core is not None:
+        return _free_in_core(held, T, E, responses, sums)
+    entries = (rows.start[nodes + 1] - rows.start[nodes] + 1).cumsum()
     at_once = max(ROOM // (problem.n_columns + 1), 1)
-    if entries[-1] <= at_once:
-        return _free_some(problem, places, np.arange(len(places)), T, E, responses, sums)
     found = Freed.unreached(len(places), problem.n_columns)
     cuts = np.searchsorted(entries, np.arange(at_once, entries[-1], at_once))
     for first, last in pairwise([0, *cuts.tolist(), len(places)]):
         if first < last:
             columns = np.arange(first, last)
-            found.put(columns, _free_some(problem, places, columns, T, E, responses, sums))
+            found.put(columns, _free_some(held, columns, T, E, responses, sums))
+    return found
+
+
+def _free_in_core(
+    held: Held,
+    T: NDArray[np.floating],
+    E: NDArray[np.float64],
+    responses: Solution,
+    sums: ResponseSums,
+) -> Freed:
+    rows, bound, (count, n_classes) = held.rows, responses.certificate, held.own.shape
+    found = Freed.unreached(count, n_classes)
+    core.free_each(
+        rows.start,
+        rows.ends,
+        rows.weights,
+        leak=held.leak,
+        nodes=held.nodes,
+        own=held.own,
+        own_errors=held.own_errors,
+        temperatures=np.ascontiguousarray(T),
+        errors=E,
+        responses=np.ascontiguousarray(responses.temperatures),
+        factors=bound.nodes,
+        columns=bound.columns,
+        spans=bound.spans,
+        sums=sums.temperatures,
+        exits=sums.exits,
+        n_summed=sums.n_nodes,
+        freed=found.temperatures,
+        freed_errors=found.errors,
+        changes=found.changes,
+        change_errors=found.change_errors,
+        threads=n_threads(),
+    )
     return found
 
 
 def _free_some(
-    problem: DirichletProblem,
-    all_places: NDArray[np.intp],
+    held: Held,
     columns: NDArray[np.intp],
     T: NDArray[np.floating],
     E: NDArray[np.float64],
     responses: Solution,
     all_sums: ResponseSums,
 ) -> Freed:
-    rows, leak, places = problem.graph.rows, problem.leak, all_places[columns]
-    nodes, is_tied = problem.seeds[places], places >= len(problem.boundary)
-    own = T[nodes].astype(np.float64)
-    own[~is_tied] = problem.values[places[~is_tied]]
-    own_error = np.where(is_tied, E[nodes], 0.0)
+    """Some of them; `native/freed.hpp` is the same in C++."""
+    rows, leak = held.rows, held.leak
+    nodes, own, own_error = held.nodes[columns], held.own[columns], held.own_errors[columns]
 
     entries, counts = rows.entries(nodes)  # without ties
     ends, of = rows.ends[entries], np.arange(len(nodes)).repeat(counts)
@@ -195,14 +252,9 @@ def heated_without(
     array of shape (m, K), or (K,) if together
     """
     boundary, warm, touching = problem.boundary, problem.seed_values > 0, problem.is_touching
-    place_of = np.full(problem.graph.n_nodes, -1)
-    place_of[boundary] = np.arange(len(boundary))
-    # Freed, seeds are heated by those that were shut in by them.
-    (held,) = (places < len(boundary)).nonzero()
-    entries, counts = problem.graph.rows.entries(boundary[places[held]])
-    by, neighbours = held.repeat(counts), place_of[problem.graph.rows.ends[entries]]
-    shut_in = (neighbours >= 0) & (neighbours != places[by]) & ~touching[neighbours]
-    by, neighbours = by[shut_in], neighbours[shut_in]
+    by, neighbours = (np.empty(0, dtype=np.intp),) * 2
+    if not touching.all():
+        by, neighbours = _shut_in(problem, places)
     if together:
         touching, gone = touching.copy(), np.zeros(problem.n_seeds, dtype=bool)
         touching[neighbours] = gone[places] = True
@@ -211,3 +263,20 @@ def heated_without(
     if len(by):
         np.logical_or.at(heated, by, warm[neighbours])
     return np.asarray(heated)
+
+
+def _shut_in(
+    problem: DirichletProblem, places: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Places of seeds that touch no free node, and rows of those that, freed, are heated by them.
+
+    The rows, which come first, are those of `places`.
+    """
+    boundary = problem.boundary
+    place_of = np.full(problem.graph.n_nodes, -1)
+    place_of[boundary] = np.arange(len(boundary))
+    (held,) = (places < len(boundary)).nonzero()
+    entries, counts = problem.graph.rows.entries(boundary[places[held]])
+    by, neighbours = held.repeat(counts), place_of[problem.graph.rows.ends[entries]]
+    shut_in = (neighbours >= 0) & (neighbours != places[by]) & ~problem.is_touching[neighbours]
+    return by[shut_in], neighbours[shut_in]
