@@ -652,7 +652,7 @@ double judge_all(const Matrix<const T>& temperatures, const Array<const std::int
         const Decided decided(static_cast<Decision>(decision),
                               given ? wide : sum_up<T>(rule, T_of, threads), shares.data(), rule);
         std::copy(decided.means().begin(), decided.means().end(), means.data());
-        return judge<T>(rule, T_of, verdict, threads);
+        return judge<T>(rule, T_of, verdict, threads, best_kernels().leads());
     });
 }
 

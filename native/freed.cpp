@@ -11,7 +11,7 @@ namespace {
 
 constexpr double unit_roundoff = 0x1p-53, tiny = std::numeric_limits<double>::min();
 constexpr double least_covered = 0x1p-500, covered = 0x1p500;  // as in solvers/certificate.py
-constexpr std::int64_t seeds_per_piece = 64;
+constexpr std::int64_t seeds_per_piece = 32;
 
 // Of a pair; a NaN stays.
 inline double lower(double a, double b) { return a != a || a < b ? a : b; }

@@ -27,15 +27,17 @@ double node_error(const Rule& rule, std::int64_t i) {
     return rule.node[i] == rule.node[i] ? rule.node[i] : 0.0;  // an unreached node taken as 0 is exact
 }
 
-struct Row {
+// Of one node, an entry for each class.
+struct Scores {
     std::vector<double> score, error, doubt;  // doubt: error of the temperature
-    explicit Row(std::size_t n) : score(n), error(n), doubt(n) {}
+    explicit Scores(std::size_t n) : score(n), error(n), doubt(n) {}
 };
 
 // What all nodes need of the classes; the greatest of each error, for a bound quickly found.
 struct Classes {
     double column = 0, slope = 0, growth = 0, offset = 0;
     std::vector<double> inverse_scale;
+    Scoring scoring;
     explicit Classes(const Rule& rule) {
         for (int k = 0; k < rule.n_classes; ++k) {
             inverse_scale.push_back(1 / rule.scale[k]);
@@ -44,6 +46,10 @@ struct Classes {
             growth = worse(growth, rule.growth[k]);
             offset = worse(offset, rule.offset[k]);
         }
+        scoring = {rule.n_classes, rule.shift, inverse_scale.data()};
+    }
+    double score(int k, double temperature) const {
+        return (temperature - scoring.shift[k]) * inverse_scale[k];
     }
     double error(double node, double largest_score) const {
         return slope * node * column + growth * largest_score + offset;
@@ -52,32 +58,33 @@ struct Classes {
 
 // The first class, of those that may be the best, than which no other is surely warmer.
 template <class T>
-std::int64_t break_tie(const Rule& rule, const T* t, const Row& row, double least) {
-    const auto possible = [&](int k) { return row.score[k] + row.error[k] >= least; };
+std::int64_t break_tie(const Rule& rule, const T* t, const Scores& scores, double least) {
+    const auto possible = [&](int k) { return scores.score[k] + scores.error[k] >= least; };
     double warmest = -infinity;
     for (int k = 0; k < rule.n_classes; ++k) {
-        if (possible(k)) warmest = std::max(warmest, t[k] - row.doubt[k]);
+        if (possible(k)) warmest = std::max(warmest, t[k] - scores.doubt[k]);
     }
     for (int k = 0; k < rule.n_classes; ++k) {
-        if (possible(k) && t[k] + row.doubt[k] >= warmest) return k;
+        if (possible(k) && t[k] + scores.doubt[k] >= warmest) return k;
     }
     return 0;
 }
 
 // A free node whose lead is not obvious: returns its excess.
 template <class T>
-double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, double margin,
-                     const Verdict& out, Row& row) {
+double judge_closely(const Rule& rule, const Classes& classes, const T* t, std::int64_t i,
+                     std::int64_t best, double margin, const Verdict& out, Scores& scores) {
     const double node = node_error(rule, i);
     double most_doubt = 0, rival_most = -infinity;
     for (int k = 0; k < rule.n_classes; ++k) {
-        row.doubt[k] = std::min(node * rule.column[k], rule.span[k]);
-        row.error[k] = rule.slope[k] * row.doubt[k] + rule.growth[k] * std::fabs(row.score[k]) +
+        scores.score[k] = classes.score(k, t[k]);
+        scores.doubt[k] = std::min(node * rule.column[k], rule.span[k]);
+        scores.error[k] = rule.slope[k] * scores.doubt[k] + rule.growth[k] * std::fabs(scores.score[k]) +
                        rule.offset[k];
-        most_doubt = worse(most_doubt, row.doubt[k]);
-        if (k != best) rival_most = worse(rival_most, row.score[k] + row.error[k]);
+        most_doubt = worse(most_doubt, scores.doubt[k]);
+        if (k != best) rival_most = worse(rival_most, scores.score[k] + scores.error[k]);
     }
-    const double least = row.score[best] - row.error[best], lead = least - rival_most;
+    const double least = scores.score[best] - scores.error[best], lead = least - rival_most;
     const double inaccuracy = std::max(most_doubt, rule.mean_error) / rule.tol;
     const bool certified = lead > 0;
     const bool tied = !certified && inaccuracy <= 1 && std::isfinite(lead);
@@ -85,7 +92,7 @@ double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, dou
         out.certified[i] = certified;
         if (tied) {
             out.status[i] = tie;
-            out.codes[i] = break_tie(rule, t, row, least);
+            out.codes[i] = break_tie(rule, t, scores, least);
         }
     }
     if (certified || tied) return 0;
@@ -93,9 +100,10 @@ double judge_closely(const Rule& rule, const T* t, std::int64_t i, int best, dou
     return std::max(std::min(to_certify, inaccuracy), 1 + 1e-9);
 }
 
+// Node i, whose lead is number l of those found.
 template <class T>
 double judge_node(const Rule& rule, const Classes& classes, const T* t, std::int64_t i,
-                  const Verdict& out, Row& row) {
+                  const Leads& leads, std::int64_t l, const Verdict& out, Scores& scores) {
     const std::int64_t own = rule.seeds[i];
     if (t[0] != t[0]) {  // no temperature
         if (out.codes) {
@@ -106,46 +114,55 @@ double judge_node(const Rule& rule, const Classes& classes, const T* t, std::int
         }
         return 0;
     }
-    // Without branches, which no processor could foresee.
-    int best = 0;
-    double top = -infinity, rival = -infinity, largest = 0;
-    for (int k = 0; k < rule.n_classes; ++k) {
-        const double s = (t[k] - rule.shift[k]) * classes.inverse_scale[k];
-        row.score[k] = s;
-        largest = std::max(largest, std::fabs(s));
-        rival = std::max(rival, std::min(s, top));
-        best = s > top ? k : best;
-        top = std::max(top, s);
-    }
-    const double margin = top - rival;
+    const double margin = leads.top[l] - leads.rival[l];
     const bool certified = own >= 0 || rule.n_classes == 1 ||
-                           margin > 2 * classes.error(node_error(rule, i), largest);
+                           margin > 2 * classes.error(node_error(rule, i), leads.largest[l]);
     if (out.codes) {
-        out.codes[i] = own >= 0 ? own : best;
+        out.codes[i] = own >= 0 ? own : leads.best[l];
         out.margins[i] = margin;
         out.status[i] = own >= 0 ? seed : predicted;
         out.certified[i] = certified;
     }
-    return certified ? 0 : judge_closely(rule, t, i, best, margin, out, row);
+    if (certified) return 0;
+    return judge_closely(rule, classes, t, i, leads.best[l], margin, out, scores);
+}
+
+// Nodes [first, last).
+template <class T>
+double judge_nodes(const Rule& rule, const Classes& classes, const T* temperatures,
+                   std::int64_t first, std::int64_t last, const Verdict& out,
+                   const LeadFinder& finder) {
+    Scores scores(static_cast<std::size_t>(rule.n_classes));
+    Leads leads;
+    double excess = 0;
+    for (std::int64_t begin = first; begin < last; begin += Leads::most) {
+        const auto count = static_cast<int>(std::min<std::int64_t>(Leads::most, last - begin));
+        const T* const rows = temperatures + begin * rule.n_classes;
+        if constexpr (sizeof(T) == 4) finder.find_f(classes.scoring, rows, count, leads);
+        else finder.find_d(classes.scoring, rows, count, leads);
+        for (std::int64_t l = 0; l < count; ++l) {
+            const T* const t = rows + l * rule.n_classes;
+            const double here =
+                judge_node(rule, classes, t, begin + l, leads, l, out, scores);
+            excess = std::max(excess, here);
+        }
+    }
+    return excess;
 }
 
 }  // namespace
 
 template <class T>
-double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads) {
+double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads,
+             const LeadFinder& finder) {
     double excess = 0;
     const Classes classes(rule);
     std::mutex mutex;
     const std::int64_t chunk = nodes_per_chunk(rule);
     for_pieces(threads, rule.n_nodes, chunk, [&](std::int64_t first, std::int64_t last) {
-        Row row(static_cast<std::size_t>(rule.n_classes));
-        double most = 0;
-        for (std::int64_t i = first; i < last; ++i) {
-            const T* const t = temperatures + i * rule.n_classes;
-            most = std::max(most, judge_node(rule, classes, t, i, verdict, row));
-        }
+        const double here = judge_nodes(rule, classes, temperatures, first, last, verdict, finder);
         const std::lock_guard<std::mutex> guard(mutex);
-        excess = std::max(excess, most);
+        excess = std::max(excess, here);
     });
     return excess;
 }
@@ -182,8 +199,8 @@ Sums sum_up(const Rule& rule, const T* temperatures, int threads) {
     return sums;
 }
 
-template double judge<float>(const Rule&, const float*, const Verdict&, int);
-template double judge<double>(const Rule&, const double*, const Verdict&, int);
+template double judge<float>(const Rule&, const float*, const Verdict&, int, const LeadFinder&);
+template double judge<double>(const Rule&, const double*, const Verdict&, int, const LeadFinder&);
 template Sums sum_up<float>(const Rule&, const float*, int);
 template Sums sum_up<double>(const Rule&, const double*, int);
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "leads.hpp"
+
 namespace isotherm {
 
 // The greater of two errors; that which is no number proves nothing.
@@ -38,7 +40,8 @@ struct Verdict {
 
 // Returns how many times too large the errors are for every node to be certified or tied.
 template <class T>
-double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads);
+double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads,
+             const LeadFinder& finder);
 
 // Over all nodes, then over those that are not seeds; nodes without a temperature are left out.
 struct Sums {

@@ -568,6 +568,7 @@ constexpr Kernels table = {
     any_substitute,                  any_advance<float>,   any_advance<double>,
     any_residual<float>,             any_residual<double>,
     ISOTHERM_JOIN(prover_, ISOTHERM_KERNELS),
+    ISOTHERM_JOIN(leads_, ISOTHERM_KERNELS),
 };
 
 }  // namespace

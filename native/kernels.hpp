@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "graph.hpp"
+#include "leads.hpp"
 #include "proof.hpp"
 
 namespace isotherm {
@@ -191,6 +192,7 @@ struct Kernels {
     void (*residual_d)(const Operator&, const Task<double>&, std::int64_t first, std::int64_t last,
                        Levels&);
     const Prover& (*prover)();
+    const LeadFinder& (*leads)();
 };
 
 // Those for an instruction set; null if this machine does not have it.

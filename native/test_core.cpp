@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,7 @@
 #include "build.hpp"
 #include "descent.hpp"
 #include "factor.hpp"
+#include "freed.hpp"
 #include "judge.hpp"
 #include "marks.hpp"
 #include "kernels.hpp"
@@ -1146,7 +1148,7 @@ void neighbours_joined_by_several_edges_count_once(const Kernels* kernels) {
 template <class T>
 void blocks_beside_each_other_are_as_alone(const Edges& edges, bool is_slow, const Kernels* kernels) {
     constexpr int n_blocks = 3, width = 5, all = n_blocks * width;
-    const Sample s(edges, true, is_slow ? 0.002 : 0.1);
+    const Sample s(edges, true, is_slow ? 0.0005 : 0.1);
     const Doubles low(width, 0.0), high(width, 1.0), scale(width, 1.0);
     const double tol = sizeof(T) == 8 ? 1e-9 : is_slow ? 1e-2 : 1e-4;  // as float can
     std::vector<T> alone;
@@ -1283,7 +1285,7 @@ struct Court {
 };
 
 template <class T>
-void verdicts_follow_the_rule(int K, int threads) {
+void verdicts_follow_the_rule(int K, int threads, const LeadFinder& finder) {
     const Court<T> court(K);
     const Rule& rule = court.rule;
     std::vector<Int> codes(rule.n_nodes);
@@ -1291,7 +1293,7 @@ void verdicts_follow_the_rule(int K, int threads) {
     std::vector<std::uint8_t> certified(rule.n_nodes), status(rule.n_nodes);
     const double excess = judge(rule, court.temperatures.data(),
                                 {codes.data(), margins.data(), certified.data(), status.data()},
-                                threads);
+                                threads, finder);
     double most = 0;
     for (Int i = 0; i < rule.n_nodes; ++i) {
         const T* const t = court.temperatures.data() + i * K;
@@ -1331,7 +1333,7 @@ void verdicts_follow_the_rule(int K, int threads) {
         most = std::max({most, std::min(to_certify, accuracy / rule.tol), 1 + 1e-9});
     }
     CHECK(std::fabs(excess - most) <= 1e-9 * most && (most > 1) == (K > 1));
-    CHECK(judge(rule, court.temperatures.data(), {}, threads) == excess);
+    CHECK(judge(rule, court.temperatures.data(), {}, threads, finder) == excess);
 }
 
 template <class T>
@@ -1418,6 +1420,88 @@ void a_poll_interrupts(int threads) {
     each_chunk_is_done_once(threads);
 }
 
+// --- leaving seeds out ---------------------------------------------------------------------------
+
+// Temperatures of all nodes, those fixed at what they are held at.
+template <class Held>
+Doubles equilibrium(const Sample& s, const Dense& inverse, Held held) {
+    const Graph graph = view(s.own);
+    Doubles T = solved(s, inverse, [&](Int i) {
+        double heat = 0;
+        for (Int e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+            const Int j = graph.ends[e];
+            if (s.fixed[j]) heat += graph.weight(e) * held(j);
+        }
+        return heat;
+    });
+    for (Int i = 0; i < s.n; ++i) {
+        if (s.fixed[i]) T[i] = held(i);
+    }
+    return T;
+}
+
+template <class T, class U>
+void a_seed_that_is_freed_is_where_it_would_be_without_its_label(const Edges& edges, bool weighted,
+                                                                 double leak, int threads) {
+    constexpr Int K = 3;
+    Sample s(edges, weighted, 0.7);
+    const Graph graph = view(s.own);
+    const Dense inverse = inverse_of(s, leak);
+    std::vector<Int> nodes;
+    Doubles own, off_at_seeds, off(s.n, 1e-6), ones, sums;
+    for (Int i = 0; i < s.n; ++i) {
+        if (!s.fixed[i]) continue;
+        nodes.push_back(i);
+        for (Int k = 0; k < K; ++k) own.push_back(dice.uniform());
+    }
+    const Int m = static_cast<Int>(nodes.size());
+    off_at_seeds.assign(m, 0.0);
+    ones.assign(m, 1.0);
+    const auto place = [&](Int i) {
+        return std::lower_bound(nodes.begin(), nodes.end(), i) - nodes.begin();
+    };
+    std::vector<T> temperatures(s.n * K);
+    std::vector<U> responses(s.n * m);
+    const auto held = [&](Int k) { return [&, k](Int i) { return own[place(i) * K + k]; }; };
+    Doubles totals;
+    const auto sum_of = [](const Doubles& x) { return std::accumulate(x.begin(), x.end(), 0.0); };
+    for (Int k = 0; k < K; ++k) {
+        const Doubles found = equilibrium(s, inverse, held(k));
+        totals.push_back(sum_of(found));
+        for (Int i = 0; i < s.n; ++i) temperatures[i * K + k] = T(found[i]);
+    }
+    for (Int j = 0; j < m; ++j) {
+        const Doubles found = equilibrium(s, inverse, [&](Int i) { return double(i == nodes[j]); });
+        for (Int i = 0; i < s.n; ++i) responses[i * m + j] = U(found[i]);
+        sums.push_back(sum_of(found));
+    }
+    Doubles freed(m * K), errors(m), changes(m * K), change_errors(m);
+    free_each(graph, leak, {m, K, nodes.data(), own.data(), off_at_seeds.data()},
+              Known<T>{temperatures.data(), off.data()},
+              Responses<U>{responses.data(), off.data(), ones.data(), ones.data(), sums.data(),
+                           1e-6 * s.n, s.n},
+              {freed.data(), errors.data(), changes.data(), change_errors.data()}, threads);
+    Int compared = 0;
+    for (Int j = 0; j < m; j += 5) {
+        s.fixed[nodes[j]] = 0;
+        s.free = s.fixed;
+        reach(graph, s.free.data(), 1);
+        for (Int i = 0; i < s.n; ++i) s.free[i] = s.free[i] && !s.fixed[i];
+        if (s.free[nodes[j]]) {  // it was not alone
+            const Dense anew = inverse_of(s, leak);
+            for (Int k = 0; k < K; ++k) {
+                const Doubles found = equilibrium(s, anew, held(k));
+                CHECK(std::fabs(freed[j * K + k] - found[nodes[j]]) <= errors[j]);
+                const double change = sum_of(found) - totals[k];
+                CHECK(std::fabs(changes[j * K + k] - change) <= change_errors[j]);
+            }
+            compared += errors[j] < 0.01;
+        }
+        s.fixed[nodes[j]] = 1;
+    }
+    CHECK(compared > 0);
+}
+
 // --- adding up -----------------------------------------------------------------------------------
 
 // Against the same in long double.
@@ -1475,7 +1559,9 @@ void test_graph(const Edges& edges, int threads) {
 template <class T>
 void test_verdicts(int threads) {
     for (const int n_classes : {1, 2, 5}) {
-        verdicts_follow_the_rule<T>(n_classes, threads);
+        for (const Kernels* const kernels : all_kernels()) {
+            verdicts_follow_the_rule<T>(n_classes, threads, kernels->leads());
+        }
         sums_are_over_nodes_with_a_temperature<T>(n_classes, threads);
     }
 }
@@ -1540,6 +1626,13 @@ int main() {
         names_are_numbered_as_they_appear(threads);
         test_verdicts<float>(threads);
         test_verdicts<double>(threads);
+        for (const int choice : {0, 1, 2, 3}) {
+            const bool weighted = choice & 1, is_float = dice.below(2);
+            const auto test_freed =
+                is_float ? &a_seed_that_is_freed_is_where_it_would_be_without_its_label<float, double>
+                         : &a_seed_that_is_freed_is_where_it_would_be_without_its_label<double, float>;
+            test_freed(scattered(120, 250), weighted, choice & 2 ? 0.05 : 0.0, threads);
+        }
         for (const Int columns : {1, 3, 10}) {
             for (const Int n_terms : {0, 1, 4}) {
                 sums_are_as_far_off_as_they_say<float>(columns, n_terms, threads);
