@@ -134,7 +134,8 @@ def free_each(
     sums : ResponseSums, optional
         Where the arrays are of some nodes only: those of all.
     """
-    rows, nodes, is_tied = problem.graph.rows, problem.seeds[places], places >= len(problem.boundary)
+    rows, nodes = problem.graph.rows, problem.seeds[places]
+    is_tied = places >= len(problem.boundary)
     own, own_errors = T[nodes].astype(np.float64), np.where(is_tied, E[nodes], 0.0)
     own[~is_tied] = problem.values[places[~is_tied]]
     held = Held(rows, problem.leak, nodes, own, own_errors)
@@ -251,7 +252,7 @@ def heated_without(
     -------
     array of shape (m, K), or (K,) if together
     """
-    boundary, warm, touching = problem.boundary, problem.seed_values > 0, problem.is_touching
+    warm, touching = problem.seed_values > 0, problem.is_touching
     by, neighbours = (np.empty(0, dtype=np.intp),) * 2
     if not touching.all():
         by, neighbours = _shut_in(problem, places)
