@@ -125,6 +125,8 @@ class Seeds(NamedTuple):
         all_labels = [*self.classes.tolist(), *given.values()]
         numbers, classes = number_classes(list_to_column(all_labels))
         n_old, K = len(self.classes), len(classes)
+        if self.confidence is None and n_old == K and kept.all():
+            return self._with_more(new, numbers[n_old:])
         values = np.zeros((int(kept.sum()) + len(new), K))
         values[: len(values) - len(new), numbers[:n_old]] = self.values[kept]
         values[np.arange(len(values) - len(new), len(values)), numbers[n_old:]] = 1.0
@@ -142,6 +144,18 @@ class Seeds(NamedTuple):
             values,
             None if (confidence == 1).all() else confidence,
             classes[there],
+        )
+
+    def _with_more(self, nodes: NDArray[np.intp], codes: NDArray[np.intp]) -> Seeds:
+        """Further ones, of classes that there are; all are certain."""
+        order = np.argsort(nodes)
+        nodes, codes = nodes[order], codes[order]
+        at = np.searchsorted(self.nodes, nodes)
+        rows = np.equal.outer(codes, np.arange(len(self.classes)))
+        return self._replace(
+            nodes=np.insert(self.nodes, at, nodes),
+            codes=np.insert(self.codes, at, codes),
+            values=np.insert(self.values, at, rows, axis=0),
         )
 
 

@@ -140,8 +140,8 @@ class DirichletProblem:
     def with_boundary(
         self, boundary: NDArray[np.intp], values: NDArray[np.floating], ties: Ties | None = None
     ) -> DirichletProblem:
-        """The same graph and leak with other nodes held and tied."""
-        known = np.sort(boundary if ties is None else np.concatenate([boundary, ties.nodes]))
+        """The same graph and leak with other nodes held, in order, and tied."""
+        known = boundary if ties is None else np.sort(np.concatenate([boundary, ties.nodes]))
         place = np.minimum(np.searchsorted(known, self.seeds), max(len(known) - 1, 0))
         # With all of these seeds, and others where their heat went anyway, it goes as far.
         as_far = len(known) and (known[place] == self.seeds).all()

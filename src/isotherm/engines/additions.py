@@ -69,7 +69,8 @@ def with_added(
     shares = now - X[nodes]
     if not _is_exact(now, X[nodes].astype(np.float64), shares)[proof.nodes[nodes] == 0].all():
         return None  # a seed's own rounding is not measured by exit times
-    h = np.nan_to_num(proof.nodes)
+    h = proof.nodes.copy()
+    h[problem.unreached] = 0.0
     h[problem.boundary] = 0.0
     factors, residual = np.zeros(0), 0.0
     if nodes:
@@ -86,7 +87,7 @@ def with_added(
     slack = 1 + (32 + 4 * len(nodes)) * UNIT_ROUNDOFF
     within = (low.astype(X.dtype) == low) & (high.astype(X.dtype) == high)
     more = size.sum(axis=0).max() * residual + (2 + problem.leak) * off.max() * h.max()
-    np.copyto(h, np.nan, where=problem.is_unreached)
+    h[problem.unreached] = np.nan
     return X, replace(
         proof,
         nodes=h,

@@ -295,7 +295,12 @@ def _changed(
         ties = ties.only(~np.isin(ties.nodes, list(known)))
     if not kept.any() and not held and (ties is None or len(ties.nodes) == 0):
         raise LabelError("no seed would be left: at least one node must have a known value")
-    values = np.vstack([base.values[kept], *held.values()])
-    boundary = np.concatenate([base.boundary[kept], np.fromiter(held, np.intp, len(held))])
-    order = np.argsort(boundary, kind="stable")  # in order but for a few
-    return base.with_boundary(boundary[order], values[order], ties)
+    boundary, values = base.boundary, base.values
+    if not kept.all():
+        boundary, values = boundary[kept], values[kept]
+    if held:
+        nodes = sorted(held)
+        at = np.searchsorted(boundary, nodes)
+        boundary = np.insert(boundary, at, nodes)
+        values = np.insert(values, at, [held[i] for i in nodes], axis=0)
+    return base.with_boundary(boundary, values, ties)

@@ -87,7 +87,7 @@ class KeptColumns:
         """
         place = self._places
         V = self._rows[: len(place)]
-        system = V[[place[i] for i in held]][:, held].astype(np.float64)  # v_i at node j
+        system = V[np.ix_([place[i] for i in held], held)].astype(np.float64)  # v_i at node j
         asked = np.zeros((len(moved), len(held)))
         shares = np.zeros((len(moved), len(place)))
         for k, j in enumerate(moved):

@@ -254,7 +254,7 @@ class HostSession:
         """See `isotherm.engines.engine.Session`."""
         if problem.n_free == 0:
             return nothing_to_prove(problem)
-        h = np.where(problem.is_free, np.nan_to_num(exits), 0.0)
+        h = np.where(problem.is_free, exits, 0.0)
         return prove(problem, X, h, self.operator.imbalance(problem, X, h))
 
     def prepare(

@@ -140,7 +140,7 @@ def prove(
     if not found.high.all():
         columns[is_cold(problem, found)] = 0.0
     nodes = h.copy()
-    np.copyto(nodes, np.nan, where=problem.is_unreached)
+    nodes[problem.is_unreached] = np.nan
     rounding = float(np.maximum.reduce(found.rounding, initial=0.0))
     return Certificate(nodes, columns, spans(problem, found), residual, rounding)
 
