@@ -284,3 +284,27 @@ def test_a_series_of_confidences_goes_by_its_index():
         assert np.array_equal(DirichletClassifier().fit(PATH, labels, series).temperatures_, wanted)
     with pytest.raises(UnknownNode):
         DirichletClassifier().fit(PATH, labels, pd.Series({"z": 0.2}))
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("n_changes", [1, 3])
+def test_labels_added_and_changed_are_as_given_from_the_start(rng, soft, n_changes):
+    graph = random_graph(rng, 40)
+    labels = {int(i): int(i) % 3 for i in rng.choice(40, 12, replace=False)}
+    if soft:
+        labels[next(iter(labels))] = {0: 0.25, 1: 0.75}
+    others = [i for i in range(40) if i not in labels]
+    cases = [
+        {i: i % 3 for i in others[:n_changes]},  # more of the same classes
+        {i: 7 for i in others[:n_changes]},  # of a new one
+        {i: None for i in list(labels)[-n_changes:]},  # withdrawn
+        {list(labels)[-1]: 2, others[-1]: 1},
+    ]
+    for changes in cases:
+        changed = {i: label for i, label in (labels | changes).items() if label is not None}
+        expected = read_seeds(changed, graph)
+        found = read_seeds(labels, graph).with_changes(changes)
+        assert found.classes.tolist() == expected.classes.tolist()
+        for name in ("nodes", "codes", "values"):
+            assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+        assert found.confidence is None
