@@ -296,8 +296,8 @@ def test_labels_added_and_changed_are_as_given_from_the_start(rng, soft, n_chang
     others = [i for i in range(40) if i not in labels]
     cases = [
         {i: i % 3 for i in others[:n_changes]},  # more of the same classes
-        {i: 7 for i in others[:n_changes]},  # of a new one
-        {i: None for i in list(labels)[-n_changes:]},  # withdrawn
+        dict.fromkeys(others[:n_changes], 7),  # of a new one
+        dict.fromkeys(list(labels)[-n_changes:]),  # withdrawn
         {list(labels)[-1]: 2, others[-1]: 1},
     ]
     for changes in cases:

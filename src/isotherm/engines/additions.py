@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.rounding import UNIT_ROUNDOFF
-from isotherm.solvers.certificate import spans
+from isotherm.solvers.certificate import prove, spans
 from isotherm.solvers.superposition import Superposition
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def _proof_of_units(
 ) -> Certificate:
     values = np.zeros((problem.n_seeds, len(nodes)))
     values[np.searchsorted(problem.boundary, nodes), np.arange(len(nodes))] = 1.0
-    return session.prove(problem.with_values(values), np.ascontiguousarray(W.T), h)
+    one_each, X = problem.with_values(values), np.ascontiguousarray(W.T)
+    return prove(one_each, X, h, session.operator.imbalance(one_each, X, h))
 
 
 def _is_exact(

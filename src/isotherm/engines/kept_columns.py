@@ -100,9 +100,11 @@ class KeptColumns:
         except np.linalg.LinAlgError:
             return None
         # Not by BLAS, whose threads would keep on spinning beside those of the core.
-        W = np.zeros((len(moved), V.shape[1]), V.dtype)
+        W = np.empty((len(moved), V.shape[1]), V.dtype)
         for row, own in zip(W, shares.astype(V.dtype), strict=True):
-            for at in np.flatnonzero(own):
+            first, *others = np.flatnonzero(own).tolist() or [0]
+            np.multiply(V[first], own[first], out=row)
+            for at in others:
                 row += own[at] * V[at]
         W[:, problem.boundary] = 0.0
         W[np.arange(len(moved)), moved] = 1.0
