@@ -1,6 +1,7 @@
 // Compiled once per instruction set, with ISOTHERM_KERNELS naming the table it defines.
 #include "kernels.hpp"
 
+#include "instruction_set.hpp"
 #include "lanes.hpp"
 #include "marks.hpp"
 
@@ -559,20 +560,18 @@ void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, st
 
 #define ISOTHERM_TEXT_OF(x) #x
 #define ISOTHERM_TEXT(x) ISOTHERM_TEXT_OF(x)
-#define ISOTHERM_JOIN_OF(a, b) a##b
-#define ISOTHERM_JOIN(a, b) ISOTHERM_JOIN_OF(a, b)
 
 constexpr Kernels table = {
     ISOTHERM_TEXT(ISOTHERM_KERNELS), look,
     any_product,                     any_descend,          any_dot,
     any_substitute,                  any_advance<float>,   any_advance<double>,
     any_residual<float>,             any_residual<double>,
-    ISOTHERM_JOIN(prover_, ISOTHERM_KERNELS),
-    ISOTHERM_JOIN(leads_, ISOTHERM_KERNELS),
+    ISOTHERM_NAMED(prover_),
+    ISOTHERM_NAMED(leads_),
 };
 
 }  // namespace
 
-const Kernels& ISOTHERM_JOIN(kernels_, ISOTHERM_KERNELS)() { return table; }
+const Kernels& ISOTHERM_NAMED(kernels_)() { return table; }
 
 }  // namespace isotherm

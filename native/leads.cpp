@@ -1,6 +1,7 @@
 // Compiled once per instruction set, with ISOTHERM_KERNELS naming the finder it defines. See leads.hpp.
 #include "leads.hpp"
 
+#include "instruction_set.hpp"
 #include "lanes.hpp"
 
 namespace isotherm {
@@ -43,13 +44,10 @@ void find(const Scoring& scoring, const T* rows, int count, Leads& leads) {
     }
 }
 
-#define ISOTHERM_JOIN_OF(a, b) a##b
-#define ISOTHERM_JOIN(a, b) ISOTHERM_JOIN_OF(a, b)
-
 constexpr LeadFinder finder = {find<float>, find<double>};
 
 }  // namespace
 
-const LeadFinder& ISOTHERM_JOIN(leads_, ISOTHERM_KERNELS)() { return finder; }
+const LeadFinder& ISOTHERM_NAMED(leads_)() { return finder; }
 
 }  // namespace isotherm

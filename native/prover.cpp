@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "instruction_set.hpp"
 #include "proof.hpp"
 
 #if defined(__AVX512F__)
@@ -335,13 +336,10 @@ void any_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evid
     else by_width<widest>(claim, first, last, found);
 }
 
-#define ISOTHERM_JOIN_OF(a, b) a##b
-#define ISOTHERM_JOIN(a, b) ISOTHERM_JOIN_OF(a, b)
-
 constexpr Prover prover = {any_rows<float>, any_rows<double>};
 
 }  // namespace
 
-const Prover& ISOTHERM_JOIN(prover_, ISOTHERM_KERNELS)() { return prover; }
+const Prover& ISOTHERM_NAMED(prover_)() { return prover; }
 
 }  // namespace isotherm

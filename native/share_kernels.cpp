@@ -1,6 +1,7 @@
 // Compiled once per instruction set, with ISOTHERM_KERNELS naming what it defines. See share.hpp.
 #include "share.hpp"
 
+#include "instruction_set.hpp"
 #include "lanes.hpp"
 
 namespace isotherm {
@@ -145,10 +146,7 @@ constexpr ShareKernels kernels_of_width = {multiply_width<W>, descend_width<W>, 
 
 }  // namespace
 
-#define ISOTHERM_JOIN(a, b) a##b
-#define ISOTHERM_NAME(what, name) ISOTHERM_JOIN(what, name)
-
-const ShareKernels& ISOTHERM_NAME(share_kernels_, ISOTHERM_KERNELS)(int width) {
+const ShareKernels& ISOTHERM_NAMED(share_kernels_)(int width) {
     switch (width) {
         case 4: return kernels_of_width<4>;
         case 8: return kernels_of_width<8>;
@@ -157,7 +155,7 @@ const ShareKernels& ISOTHERM_NAME(share_kernels_, ISOTHERM_KERNELS)(int width) {
     }
 }
 
-WeighRows ISOTHERM_NAME(weigh_rows_, ISOTHERM_KERNELS)(int columns) {
+WeighRows ISOTHERM_NAMED(weigh_rows_)(int columns) {
     return columns == 2 ? weigh_lot<2> : columns == 4 ? weigh_lot<4> : weigh_lot<8>;
 }
 
