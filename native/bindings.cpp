@@ -576,8 +576,8 @@ void free_all(const Array<const std::int64_t>& start, const Array<const std::int
     const HeldSeeds seeds{static_cast<std::int64_t>(m), static_cast<std::int64_t>(K), nodes.data(),
                           own.data(), own_errors.data()};
     const Known<T> known{temperatures.data(), errors.data()};
-    const Responses<U> responses{X.data(),     factors.data(), columns.data(), spans.data(),
-                                 sums.data(),  exits,          n_summed};
+    const Responses<U> responses{X.data(),    factors.data(), columns.data(), spans.data(),
+                                 sums.data(), exits,          n_summed};
     const Freed into{freed.data(), freed_errors.data(), changes.data(), change_errors.data()};
     unlocked([&] { free_each(graph, leak, seeds, known, responses, into, threads); });
 }

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "rounding.hpp"
+
 namespace isotherm {
 namespace {
 
-constexpr double unit_roundoff = 0x1p-53;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Of one class: mean temperature of all nodes and of the free ones, share among the seeds.

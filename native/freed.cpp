@@ -4,18 +4,14 @@
 #include <limits>
 #include <vector>
 
+#include "rounding.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
 namespace {
 
-constexpr double unit_roundoff = 0x1p-53, tiny = std::numeric_limits<double>::min();
-constexpr double least_covered = 0x1p-500, covered = 0x1p500;  // as in solvers/certificate.py
+constexpr double tiny = std::numeric_limits<double>::min();
 constexpr std::int64_t seeds_per_piece = 32;
-
-// Of a pair; a NaN stays.
-inline double lower(double a, double b) { return a != a || a < b ? a : b; }
-inline double upper(double a, double b) { return a != a || a > b ? a : b; }
 
 // Seed j of them.
 template <class T, class U>

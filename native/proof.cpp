@@ -6,20 +6,19 @@
 #include <mutex>
 
 #include "buffer.hpp"
+#include "rounding.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double unit_roundoff = 0x1p-53;
 // As in isotherm/solvers/certificate.py.
 constexpr double slack = 1 + 16 * unit_roundoff, least_column = 0x1p-400;
-constexpr double least_covered = 0x1p-500, covered = 0x1p500;
 
 // The larger of each pair; a NaN stays.
 void raise(std::vector<double>& a, const std::vector<double>& b) {
-    for (std::size_t k = 0; k < a.size(); ++k) a[k] = a[k] != a[k] || a[k] > b[k] ? a[k] : b[k];
+    for (std::size_t k = 0; k < a.size(); ++k) a[k] = upper(a[k], b[k]);
 }
 
 // Rounding to nearest and gradual underflow, which the bounds on rounding presuppose, whatever other

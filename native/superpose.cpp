@@ -4,16 +4,13 @@
 #include <mutex>
 #include <vector>
 
+#include "rounding.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
 namespace {
 
 constexpr std::int64_t nodes_per_chunk = 1 << 13;
-constexpr double unit_roundoff = 0x1p-53;
-
-// Raises a to x; a NaN on either side stays or becomes one.
-inline double raised(double a, double x) { return a != a || a > x ? a : x; }
 
 // Nodes [first, last).
 template <class T>
@@ -49,7 +46,7 @@ void superpose_rows(const Superposition<T>& sum, std::int64_t first, std::int64_
         if (!(h > 0)) continue;
         for (std::size_t k = 0; k < K; ++k) {
             const double off = std::fabs(out[k] - exact[k]) + unit * rounding[k];
-            level[k] = raised(level[k], inverse * off);
+            level[k] = upper(level[k], inverse * off);
         }
     }
 }
@@ -64,7 +61,7 @@ void superpose(const Superposition<T>& sum, T* X, double* level, int threads) {
         std::vector<double> found(static_cast<std::size_t>(sum.columns));
         superpose_rows(sum, first, last, X, found);
         const std::lock_guard<std::mutex> lock(mutex);
-        for (std::int64_t k = 0; k < sum.columns; ++k) level[k] = raised(level[k], found[k]);
+        for (std::int64_t k = 0; k < sum.columns; ++k) level[k] = upper(level[k], found[k]);
     });
     // Its own rounding.
     for (std::int64_t k = 0; k < sum.columns; ++k) level[k] *= 1 + 8 * unit_roundoff;

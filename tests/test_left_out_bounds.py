@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from isotherm import DirichletClassifier, Graph
 from isotherm.compiled import core
 from isotherm.decision import DECISIONS
+from isotherm.graph import rows
 from isotherm.trust import freed
 from isotherm.trust.hot_seeds import solve_each_hot
 from oracle import random_graph, random_seeds
@@ -53,7 +54,7 @@ def test_seeds_freed_some_at_a_time_are_as_freed_at_once(rng, monkeypatch, room)
     graph = random_graph(rng, 60, degree=5)
     labels = random_seeds(rng, graph, 12, 3)
     sure = np.where(np.arange(60) % 2, 1.0, 0.7)
-    monkeypatch.setattr(freed, "core", None)
+    monkeypatch.setattr(rows, "core", None)
     whole = DirichletClassifier(leak=0.05).fit(graph, labels, sure).leave_one_out()
     monkeypatch.setattr(freed, "ROOM", room)
     parts = DirichletClassifier(leak=0.05).fit(graph, labels, sure).leave_one_out()
@@ -79,7 +80,7 @@ def test_the_core_frees_seeds_as_numpy_does(rng, monkeypatch, spread, leak, kind
     given = (model.problem_, places, T, model.solution_.certificate.error_or_0,
              replace(responses, temperatures=X))  # fmt: skip
     fast = freed.free_each(*given)
-    monkeypatch.setattr(freed, "core", None)
+    monkeypatch.setattr(rows, "core", None)
     for one, other in zip(fast, freed.free_each(*given), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-13)
     assert np.isfinite(fast.errors).any()

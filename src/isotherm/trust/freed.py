@@ -140,7 +140,7 @@ def free_each(
     own[~is_tied] = problem.values[places[~is_tied]]
     held = Held(rows, problem.leak, nodes, own, own_errors)
     sums = sums or ResponseSums.of(responses)
-    if core is not None:
+    if rows.compiled:
         return _free_in_core(held, T, E, responses, sums)
     entries = (rows.start[nodes + 1] - rows.start[nodes] + 1).cumsum()
     at_once = max(ROOM // (problem.n_columns + 1), 1)
@@ -269,10 +269,7 @@ def heated_without(
 def _shut_in(
     problem: DirichletProblem, places: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Places of seeds that touch no free node, and rows of those that, freed, are heated by them.
-
-    The rows, which come first, are those of `places`.
-    """
+    """Rows of `places` whose seeds, freed, are heated by seeds that they shut in; and these."""
     boundary = problem.boundary
     place_of = np.full(problem.graph.n_nodes, -1)
     place_of[boundary] = np.arange(len(boundary))
