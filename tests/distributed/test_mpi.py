@@ -92,9 +92,34 @@ def test_the_command_says_what_one_machine_says(tmp_path, size):
 def test_an_error_is_told_once_and_ends_all_ranks(tmp_path):
     case = a_case(tmp_path)
     code, _, err = classify(3, case.edges, tmp_path / "none.csv", "-o", tmp_path / "out")
-    assert code == 1
-    assert err.count("there is no file") == 1
+    assert code == 1, err
+    assert err.count("there is no file") == 1, err
     assert not (tmp_path / "out").exists()
+
+
+# The first rank takes a second between the end of MPI and its last words.
+SLOW_TO_TELL = """
+import time
+from isotherm.__main__ import main
+from isotherm.cli import machines
+from isotherm.engines.mpi.ranks import mpi
+
+def finish(leave=machines.finish, rank=mpi().COMM_WORLD.Get_rank()):
+    leave()
+    time.sleep(1.0 if rank == 0 else 0.0)
+
+machines.finish = finish
+main()
+"""
+
+
+def test_an_error_is_told_by_a_rank_that_is_slow_to_tell(tmp_path):
+    case = a_case(tmp_path)
+    missing = [case.edges, tmp_path / "none.csv", "-o", tmp_path / "out"]
+    process = start(3, "-c", SLOW_TO_TELL, "classify", *missing)
+    _, err = process.communicate(timeout=100)
+    assert process.returncode == 1, err
+    assert err.count("there is no file") == 1, err
 
 
 def test_a_rank_that_is_killed_ends_the_job_which_then_goes_on(tmp_path):

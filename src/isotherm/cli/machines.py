@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isotherm.cli.app import FAILED, USAGE
+from isotherm.cli.app import FAILED
 from isotherm.cli.jobs import end
 from isotherm.cli.messages import say, say_lines
-from isotherm.errors import IsothermError, MissingLibrary, ParameterError
+from isotherm.errors import MissingLibrary, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,7 +156,8 @@ def classify_on_ranks(
         found = _classify(job, edges, output, machines, messages, ranks)
         if ranks.rank == 0 and not messages.quiet:
             say_lines(outcome_lines(found, str(output.out)))
-    end(converged=found.converged)
+    if ranks.rank == 0:
+        end(converged=found.converged)
 
 
 def _classify(
@@ -205,7 +206,12 @@ def _solving(stages: Any) -> Any:
 
 
 class _ended:  # noqa: N801  # used like a function
-    """Ends MPI: together where all ranks know what happened, else all of them at once."""
+    """Ends MPI: together where all ranks know what happened, else all of them at once.
+
+    What all know the first rank tells, and its exit code is that of the job. The others leave as if
+    all were well: mpiexec ends every rank once one of them leaves with an error, be it before the
+    first has told.
+    """
 
     def __init__(self, ranks: Ranks) -> None:
         self._ranks = ranks
@@ -216,8 +222,8 @@ class _ended:  # noqa: N801  # used like a function
         ranks = self._ranks
         if error is None or ranks.has_agreed:
             finish()
-            if isinstance(error, IsothermError) and ranks.rank > 0:  # the first one tells of it
-                raise typer.Exit(USAGE if isinstance(error, ParameterError) else FAILED) from None
+            if isinstance(error, Exception) and ranks.rank > 0:
+                raise typer.Exit from None
             return
         say("error", f"rank {ranks.rank} of {ranks.size}: {error or type(error).__name__}")
         ranks.abort(FAILED)
