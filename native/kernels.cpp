@@ -11,8 +11,8 @@ namespace {
 // Entries ahead at which a row is asked for: of P, one cache line, and of doubles, mostly two. More
 // would be in flight than a core keeps track of.
 constexpr std::int64_t ahead = 32, doubles_ahead = 20;
-// Rows, and entries of a row, after which sums in float are moved to double.
-constexpr std::int64_t rows_per_sum = 32, hub = 256;
+// Tiles of rows, and entries of a row, after which sums in float are moved to double.
+constexpr std::int64_t tiles_per_sum = 32, hub = 256;
 
 // Two rows of two floats.
 using Pairs = Vec<float, 4>;
@@ -116,6 +116,8 @@ RowsSeen look(const Graph& graph, std::int64_t first, std::int64_t last) {
 using Tile = Row<float, max_width>;
 template <int W>
 constexpr int rows_per_tile = max_width / W;
+template <int W>
+constexpr std::int64_t rows_per_sum = tiles_per_sum * rows_per_tile<W>;
 
 template <int W>
 inline Tile load_tile(const float* from, std::int64_t i, int stride) {
@@ -295,7 +297,7 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
             store_tile<W>(x.V, row, x.stride, v);
             sum += spread<W>(M.mass + row) * p * v;
         }
-        if (i % rows_per_sum == 0) flush<W>(sum, dots);
+        if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
     }
     flush<W>(sum, dots);
 }
@@ -320,7 +322,7 @@ void descend(const System& M, const Vectors& x, const float* alpha, std::int64_t
         if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x
             worst_hidden = larger(worst_hidden, size_of(sums_of_rows<W>(is_column * in_gauges)));
         }
-        if (i % rows_per_sum == 0) flush<W>(sum, dots);
+        if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
     }
     flush<W>(sum, dots);
     raise<W>(worst, levels);
@@ -338,7 +340,7 @@ void dot(const System& M, const Vectors& x, const float* from, std::int64_t firs
         const Tile v = load_tile<W>(x.V, i, x.stride), y = load_tile<W>(from, i, x.stride);
         sum += spread<W>(M.mass + i) * y * v;
         most = larger(most, size_of(y));
-        if (i % rows_per_sum == 0) flush<W>(sum, dots);
+        if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
     }
     flush<W>(sum, dots);
     raise<W>(most, largest);
@@ -420,7 +422,7 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
         const Tile next = unit * (load_tile<W>(from, i, stride) + keep * p);
         const Tile stored = store_directions<W, Halves>(P, i, next, x.shared);
         sum += spread<W>(mass + i) * load_tile<W>(Z, i, stride) * stored;
-        if (i % rows_per_sum == 0) flush<W>(sum, dots);
+        if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
     }
     flush<W>(sum, dots);
     if (x.shared) end_of_stream();
