@@ -31,6 +31,22 @@ private:
     std::vector<double> parts_;
 };
 
+Dots total(const std::vector<Dots>& parts) {
+    Dots all{};
+    for (const Dots& part : parts) {
+        for (int l = 0; l < max_width; ++l) {
+            all.flow[l] += part.flow[l];
+            all.heat[l] += part.heat[l];
+            all.leaving[l] += part.leaving[l];
+        }
+    }
+    return all;
+}
+
+void raise(float* most, const float* found, int count) {
+    for (int l = 0; l < count; ++l) most[l] = std::max(most[l], found[l]);
+}
+
 // Whether any node is held at another temperature than 0. Where no heat gets there is no number.
 template <class T>
 bool is_any_warm(const Operator& M, const Columns<T>& X, int count) {
@@ -362,55 +378,87 @@ Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
     return found;
 }
 
-// The residual, preconditioned, its size and its product with M P.
-const float* Descent::precondition(double* dots, float* largest) {
+// The residual, preconditioned, its size and its sums.
+const float* Descent::precondition(Dots& dots, float* largest) {
     float* const from = factor_ ? Y_.get() : x_.Z;
     if (factor_) {
         Vectors y = x_;
         y.V = Y_.get();
         factor_->solve(y, *system_, problem_.kernels(), problem_.threads(), room_);
     }
-    Sums parts(problem_.n_chunks());
+    std::vector<Dots> parts(problem_.n_chunks());
     std::mutex mutex;
     std::fill(largest, largest + max_width, 0.0f);
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
         float most[max_width] = {};
-        problem_.kernels().dot(*system_, x_, from, first, last, parts.part(chunk), most);
+        problem_.kernels().dot(*system_, x_, from, first, last, parts[chunk], most);
         const std::lock_guard<std::mutex> guard(mutex);
-        for (int l = 0; l < max_width; ++l) largest[l] = std::max(largest[l], most[l]);
+        raise(largest, most, max_width);
     });
-    parts.total(dots);
+    dots = total(parts);
     return from;
 }
 
-// P = from + beta P, after X and h have gone along it.
-template <class T>
-void Descent::advance(const float* from, const float* largest, const double* beta,
-                      const Columns<T>& X, double* h, const double* along) {
-    float keep[max_width] = {}, stored[max_width] = {};
+// Of all that is too warm or too cold alike, which takes the most steps, X and h are relieved at once:
+// they rise by as much everywhere as leaves the residual a sum of 0. Directions are then kept
+// conjugate to that one.
+void Descent::lift(const Dots& dots, double* rise) {
+    is_lifted_ = true;
+    float by[max_width] = {};
     for (int l = 0; l < x_.lanes; ++l) {
-        keep[l] = static_cast<float>(beta[l] * unit_[l]);
-        size_[l] = largest[l] + std::fabs(beta[l]) * size_[l];
+        by[l] = static_cast<float>(dots.heat[l] / system_->all_exits);
+        if (!std::isfinite(by[l])) by[l] = 0;
+        rise[l] = by[l] * scale_[l];
+    }
+    problem_.for_rows([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        problem_.kernels().lift(*system_, x_, by, first, last);
+    });
+}
+
+// X and h rise, and go along P;  P = from + shift + beta P, with a shift by which as much comes back
+// as would leave by the rest.
+template <class T>
+void Descent::advance(const float* from, const float* largest, const Dots& dots,
+                      const double* beta, const Columns<T>& X, double* h, const double* along,
+                      const double* rise) {
+    Turn turn{};
+    for (int l = 0; l < x_.lanes; ++l) {
+        const double shift =
+            is_lifted_ ? (dots.heat[l] - dots.leaving[l]) / system_->all_exits : 0.0;
+        turn.shift[l] = static_cast<float>(shift);
+        turn.beta[l] = static_cast<float>(beta[l] * unit_[l]);
+        size_[l] = largest[l] + std::fabs(shift) + std::fabs(beta[l]) * size_[l];
         const bool usual = size_[l] > 0 && std::isfinite(size_[l]);
         unit_[l] = usual ? std::ldexp(1.0, std::clamp(std::ilogb(size_[l]) - 13, -100, 100)) : 1.0;
-        stored[l] = static_cast<float>(1 / unit_[l]);
+        turn.inverse_units[l] = static_cast<float>(1 / unit_[l]);
     }
+    const bool rises = std::any_of(rise, rise + x_.lanes, [](double by) { return by != 0; });
+    const auto lift_rows = [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t row = first; row < last; ++row) {
+            if (!(system_->mass[row] > 0)) continue;
+            T* const x = X.first + row * X.stride;
+            for (int l = 0; l < X.count; ++l) x[l] += static_cast<T>(rise[l]);
+            if (h) h[row] += rise[x_.columns];
+        }
+    };
     const Kernels& kernels = problem_.kernels();
     Sums parts(problem_.n_chunks());
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
-        double* const dots = parts.part(chunk);
+        double* const rp = parts.part(chunk);
+        if (rises) lift_rows(first, last);
         if constexpr (sizeof(T) == 4) {
-            kernels.advance_f(*system_, x_, from, X, h, along, keep, stored, first, last, dots);
+            kernels.advance_f(*system_, x_, from, X, h, along, turn, first, last, rp);
         } else {
-            kernels.advance_d(*system_, x_, from, X, h, along, keep, stored, first, last, dots);
+            kernels.advance_d(*system_, x_, from, X, h, along, turn, first, last, rp);
         }
     });
     parts.total(rp_);
 }
 
 // The first direction: the residual, preconditioned.
-void Descent::restart() {
+void Descent::restart(double* rise) {
     stale_ = false;
+    is_lifted_ = false;
     factor_ = next_factor_;
     // Where steps are many, directions so rounded would make them more.
     x_.halves = !factor_ && are_better_halves(x_.width, system_->n_rows);
@@ -419,14 +467,19 @@ void Descent::restart() {
     x_.shared = problem_.threads() > 1 && problem_.n_chunks() > 1 &&
                 system_->n_rows * bytes_per_row(x_.width, x_.halves) <= near_bytes;
     if (factor_) front_.end();
+    front_.advance(*system_);
     make_room();
     if (factor_ && !Y_.get()) Y_ = Buffer<float>(padded(system_->n_rows) * x_.stride);
     std::fill(size_, size_ + max_width, 0.0);
     const double none[max_width + 1] = {};
-    double dots[max_width];
+    Dots dots;
     float largest[max_width];
-    const float* const from = precondition(dots, largest);
-    advance<float>(from, largest, none, {nullptr, 0, 0}, nullptr, none);
+    const float* from = precondition(dots, largest);
+    if (is_to_be_lifted()) {
+        lift(dots, rise);
+        from = precondition(dots, largest);
+    }
+    advance<float>(from, largest, dots, none, {nullptr, 0, 0}, nullptr, none, none);
 }
 
 // The direction stays, and is measured against the new residual.
@@ -437,7 +490,7 @@ void Descent::resume() {
     const double none[max_width + 1] = {};
     double whole[max_width];
     std::fill(whole, whole + max_width, 1.0);
-    advance<float>(Y_.get(), nothing, whole, {nullptr, 0, 0}, nullptr, none);
+    advance<float>(Y_.get(), nothing, {}, whole, {nullptr, 0, 0}, nullptr, none, none);
 }
 
 void Descent::multiply() {
@@ -449,15 +502,16 @@ void Descent::multiply() {
 
 template <class T>
 void Descent::step(const Columns<T>& X, double* h, float* levels) {
-    if (stale_) restart();
-    front_.advance(*system_);
+    double rise[max_width + 1] = {};
+    if (stale_) restart(rise);
     x_.reached = front_.rows();
     const Kernels& kernels = problem_.kernels();
-    Sums pMp_parts(problem_.n_chunks()), zMp_parts(problem_.n_chunks());
+    Sums pMp_parts(problem_.n_chunks());
+    std::vector<Dots> parts(problem_.n_chunks());
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
         kernels.product(*system_, x_, first, last, pMp_parts.part(chunk));
     });
-    double pMp[max_width], zMp[max_width], along[max_width + 1] = {}, beta[max_width] = {};
+    double pMp[max_width], along[max_width + 1] = {}, beta[max_width] = {};
     float alpha[max_width] = {}, largest[max_width] = {};
     pMp_parts.total(pMp);
     // A lane without any heat left has vanishing inner products: it must divide nothing.
@@ -470,20 +524,24 @@ void Descent::step(const Columns<T>& X, double* h, float* levels) {
     std::fill(levels, levels + max_width + 1, 0.0f);
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
         float worst[max_width + 1] = {}, most[max_width] = {};
-        kernels.descend(*system_, x_, alpha, first, last, zMp_parts.part(chunk), worst, most);
+        kernels.descend(*system_, x_, alpha, first, last, parts[chunk], worst, most);
         const std::lock_guard<std::mutex> guard(mutex);
-        for (int l = 0; l <= max_width; ++l) levels[l] = std::max(levels[l], worst[l]);
-        for (int l = 0; l < max_width; ++l) largest[l] = std::max(largest[l], most[l]);
+        raise(levels, worst, max_width + 1);
+        raise(largest, most, max_width);
     });
-    zMp_parts.total(zMp);
-    const float* const from = factor_ ? precondition(zMp, largest) : x_.Z;
+    Dots dots = total(parts);
+    front_.advance(*system_);
+    const bool lifts = is_to_be_lifted();
+    if (lifts) lift(dots, rise);
+    const float* const from = factor_ || lifts ? precondition(dots, largest) : x_.Z;
     for (int l = 0; l < x_.lanes; ++l) {
-        if (!std::isfinite(zMp[l])) {  // a maximum may lose a NaN, a sum does not
+        if (!std::isfinite(dots.flow[l])) {  // a maximum may lose a NaN, a sum does not
             levels[l] = std::numeric_limits<float>::infinity();
         }
-        beta[l] = pMp[l] > 0 ? -zMp[l] / (pMp[l] * unit_[l]) : 0.0;
+        beta[l] = pMp[l] > 0 ? -dots.flow[l] / (pMp[l] * unit_[l]) : 0.0;
     }
-    advance(from, largest, beta, own_or(X), h && problem_.nodes() ? exits_.get() : h, along);
+    double* const own_h = h && problem_.nodes() ? exits_.get() : h;
+    advance(from, largest, dots, beta, own_or(X), own_h, along, rise);
 }
 
 template Levels Descent::weigh<float>(const Columns<float>&, double*, const double*);

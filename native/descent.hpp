@@ -1,4 +1,6 @@
-// Conjugate gradients for M X = B, all columns of a block at once, in float.
+// Conjugate gradients for M X = B, all columns of a block at once, in float; deflated by the vector of
+// ones as in Tang, Nabben, Vuik and Erlangga, Journal of Scientific Computing 39 (2009), A-DEF2: most
+// of what takes many steps is that all nodes are too cold, or too warm, together.
 #pragma once
 
 #include <cstdint>
@@ -100,12 +102,17 @@ private:
     void pass_heat_on(const Columns<T>& X);
     void enter(const double* scale);
     void make_room();
-    void restart();
+    void restart(double* rise);
     void resume();
-    const float* precondition(double* dots, float* largest);
+    const float* precondition(Dots& dots, float* largest);
+    // As soon as heat may be anywhere. With a factor nothing is gained.
+    bool is_to_be_lifted() const {
+        return !is_lifted_ && !factor_ && !front_.rows() && system_->all_exits > 0;
+    }
+    void lift(const Dots& dots, double* rise);
     template <class T>
-    void advance(const float* from, const float* largest, const double* beta,
-                 const Columns<T>& X, double* h, const double* along);
+    void advance(const float* from, const float* largest, const Dots& dots, const double* beta,
+                 const Columns<T>& X, double* h, const double* along, const double* rise);
 
     const Problem& problem_;
     const System* system_ = nullptr;
@@ -127,6 +134,7 @@ private:
     double unit_[max_width] = {}, size_[max_width] = {};
     double scale_[max_width + 1] = {};
     bool stale_ = true;  // Z is fresh, P is not
+    bool is_lifted_ = false;
 };
 
 }  // namespace isotherm

@@ -6,7 +6,7 @@ namespace isotherm {
 namespace {
 
 constexpr std::int64_t least_entries = 1 << 16;  // below, a step is over before this is worth it
-constexpr std::int64_t share = 16;  // to follow more than one of so many entries costs what it saves
+constexpr std::int64_t share = 256;  // to follow more than one of so many entries costs what it saves
 
 }  // namespace
 

@@ -302,11 +302,33 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
     flush<W>(sum, dots);
 }
 
+// Sums that belong to the same rows.
+template <int W>
+class DotsOfTiles {
+public:
+    // Those of the rows from i on; y: Z or what is taken for it.
+    void add(const System& M, std::int64_t i, const Tile& z, const Tile& y, const Tile& v) {
+        const Tile mass = spread<W>(M.mass + i);
+        flow_ += mass * y * v;
+        heat_ += mass * z;
+        leaving_ += spread<W>(M.exits + i) * z;
+    }
+    void flush_into(Dots& dots) {
+        flush<W>(flow_, dots.flow);
+        flush<W>(heat_, dots.heat);
+        flush<W>(leaving_, dots.leaving);
+    }
+
+private:
+    Tile flow_{}, heat_{}, leaving_{};
+};
+
 template <int W>
 void descend(const System& M, const Vectors& x, const float* alpha, std::int64_t first,
-             std::int64_t last, double* dots, float* levels, float* largest) {
+             std::int64_t last, Dots& dots, float* levels, float* largest) {
     const Tile step = repeated<W>(alpha);
-    Tile sum{}, worst{}, most{}, worst_hidden{};
+    DotsOfTiles<W> sums;
+    Tile worst{}, most{}, worst_hidden{};
     float columns[W] = {};
     for (int l = 0; l < x.columns; ++l) columns[l] = 1;
     const Tile is_column = repeated<W>(columns);
@@ -315,16 +337,16 @@ void descend(const System& M, const Vectors& x, const float* alpha, std::int64_t
         const Tile v = load_tile<W>(x.V, i, x.stride);
         const Tile z = load_tile<W>(x.Z, i, x.stride) - step * v;
         store_tile<W>(x.Z, i, x.stride, z);
-        sum += spread<W>(M.mass + i) * z * v;
+        sums.add(M, i, z, z, v);
         const Tile in_gauges = M.units ? spread<W>(M.units + i) * z : unit * z;
         worst = larger(worst, size_of(in_gauges));
         most = larger(most, size_of(z));
         if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x
             worst_hidden = larger(worst_hidden, size_of(sums_of_rows<W>(is_column * in_gauges)));
         }
-        if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
+        if (i % rows_per_sum<W> == 0) sums.flush_into(dots);
     }
-    flush<W>(sum, dots);
+    sums.flush_into(dots);
     raise<W>(worst, levels);
     raise<W>(most, largest);
     for (int l = 0; l < max_width; ++l) {
@@ -334,16 +356,28 @@ void descend(const System& M, const Vectors& x, const float* alpha, std::int64_t
 
 template <int W>
 void dot(const System& M, const Vectors& x, const float* from, std::int64_t first,
-         std::int64_t last, double* dots, float* largest) {
-    Tile sum{}, most{};
+         std::int64_t last, Dots& dots, float* largest) {
+    DotsOfTiles<W> sums;
+    Tile most{};
     for (std::int64_t i = first; i < last; i += rows_per_tile<W>) {
         const Tile v = load_tile<W>(x.V, i, x.stride), y = load_tile<W>(from, i, x.stride);
-        sum += spread<W>(M.mass + i) * y * v;
+        sums.add(M, i, load_tile<W>(x.Z, i, x.stride), y, v);
         most = larger(most, size_of(y));
-        if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
+        if (i % rows_per_sum<W> == 0) sums.flush_into(dots);
     }
-    flush<W>(sum, dots);
+    sums.flush_into(dots);
     raise<W>(most, largest);
+}
+
+template <int W>
+void lift(const System& M, const Vectors& x, const float* rise, std::int64_t first,
+          std::int64_t last) {
+    const Tile up = repeated<W>(rise);
+    for (std::int64_t i = first; i < last; i += rows_per_tile<W>) {
+        const Tile by_mass = inverse_or_0(spread<W>(M.mass + i));
+        const Tile z = load_tile<W>(x.Z, i, x.stride) - up * (spread<W>(M.exits + i) * by_mass);
+        store_tile<W>(x.Z, i, x.stride, z);
+    }
 }
 
 // Its own number and those of row k of a triangle.
@@ -383,8 +417,8 @@ void substitute(const System& M, const Vectors& x, const Triangles& C, int lane,
 
 template <class T, int W, bool Halves>
 void advance(const System& M, const Vectors& x, const float* from, const Columns<T>& X,
-             double* h, const double* step, const float* beta, const float* inverse_units,
-             std::int64_t first, std::int64_t last, double* dots) {
+             double* h, const double* step, const Turn& turn, std::int64_t first,
+             std::int64_t last, double* dots) {
     constexpr int rows = rows_per_tile<W>;
     void* const P = x.P;
     const float* const Z = x.Z;
@@ -394,7 +428,8 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
     for (int l = 0; l < X.count; ++l) steps[l] = static_cast<T>(step[l]);
     const auto along = repeated<W>(steps);
     const auto along_row = load_row<T, W>(steps);
-    const Tile keep = repeated<W>(beta), unit = repeated<W>(inverse_units);
+    const Tile shift = repeated<W>(turn.shift), keep = repeated<W>(turn.beta);
+    const Tile unit = repeated<W>(turn.inverse_units);
     const bool flat = X.full_rows && X.stride == W;
     Tile sum{};
     for (std::int64_t i = first; i < last; i += rows) {
@@ -419,9 +454,10 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
                 h[i + r] += step[columns] * static_cast<double>(p[r * W + columns]);
             }
         }
-        const Tile next = unit * (load_tile<W>(from, i, stride) + keep * p);
-        const Tile stored = store_directions<W, Halves>(P, i, next, x.shared);
-        sum += spread<W>(mass + i) * load_tile<W>(Z, i, stride) * stored;
+        const Tile masses = spread<W>(mass + i);
+        const Tile level = load_tile<W>(from, i, stride) + where_positive(masses, shift);
+        const Tile stored = store_directions<W, Halves>(P, i, unit * (level + keep * p), x.shared);
+        sum += masses * load_tile<W>(Z, i, stride) * stored;
         if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
     }
     flush<W>(sum, dots);
@@ -526,12 +562,16 @@ void any_product(const System& M, const Vectors& x, std::int64_t first, std::int
     else of(product_of<Weights::ones, true>, product_of<Weights::ones, false>);
 }
 void any_descend(const System& M, const Vectors& x, const float* alpha, std::int64_t first,
-                 std::int64_t last, double* dots, float* levels, float* largest) {
+                 std::int64_t last, Dots& dots, float* levels, float* largest) {
     ISOTHERM_BY_WIDTH(x.width, (descend<W>(M, x, alpha, first, last, dots, levels, largest)))
 }
 void any_dot(const System& M, const Vectors& x, const float* from, std::int64_t first,
-             std::int64_t last, double* dots, float* largest) {
+             std::int64_t last, Dots& dots, float* largest) {
     ISOTHERM_BY_WIDTH(x.width, (dot<W>(M, x, from, first, last, dots, largest)))
+}
+void any_lift(const System& M, const Vectors& x, const float* rise, std::int64_t first,
+              std::int64_t last) {
+    ISOTHERM_BY_WIDTH(x.width, (lift<W>(M, x, rise, first, last)))
 }
 void any_substitute(const System& M, const Vectors& x, const Triangles& C, int lane, int count,
                     int group, float* y) {
@@ -539,14 +579,14 @@ void any_substitute(const System& M, const Vectors& x, const Triangles& C, int l
 }
 template <class T>
 void any_advance(const System& M, const Vectors& x, const float* from, const Columns<T>& X,
-                 double* h, const double* step, const float* beta, const float* inverse_units,
-                 std::int64_t first, std::int64_t last, double* dots) {
+                 double* h, const double* step, const Turn& turn, std::int64_t first,
+                 std::int64_t last, double* dots) {
     if (x.halves) {
         ISOTHERM_BY_WIDTH(
-            x.width, (advance<T, W, may_be_halves(W)>(M, x, from, X, h, step, beta, inverse_units, first, last, dots)))
+            x.width, (advance<T, W, may_be_halves(W)>(M, x, from, X, h, step, turn, first, last, dots)))
     } else {
         ISOTHERM_BY_WIDTH(
-            x.width, (advance<T, W, false>(M, x, from, X, h, step, beta, inverse_units, first, last, dots)))
+            x.width, (advance<T, W, false>(M, x, from, X, h, step, turn, first, last, dots)))
     }
 }
 template <class T>
@@ -566,8 +606,8 @@ void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, st
 constexpr Kernels table = {
     ISOTHERM_TEXT(ISOTHERM_KERNELS), look,
     any_product,                     any_descend,          any_dot,
-    any_substitute,                  any_advance<float>,   any_advance<double>,
-    any_residual<float>,             any_residual<double>,
+    any_lift,                        any_substitute,       any_advance<float>,
+    any_advance<double>,             any_residual<float>,  any_residual<double>,
     ISOTHERM_NAMED(prover_),
     ISOTHERM_NAMED(leads_),
 };

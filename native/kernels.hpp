@@ -77,6 +77,10 @@ struct System {
     const double* graph_weights;  // those of the graph instead; or null, if all weights are 1
     double weight_unit;           // what turns the latter into the former
     const float* mass;            // padded; 0 at rows that are not moving
+    // M 1: what would leave each row, for the boundary or by a leak, if all were at 1, in units of
+    // the largest pivot; padded. And all of it.
+    const float* exits;
+    double all_exits;
     // What turns a residual in units of the pivot into one in units of the gauge: for each row,
     // padded; or, if that is null, for all of them.
     const float* units;
@@ -92,6 +96,13 @@ struct Vectors {
     int columns;  // lanes that are columns of X; one more lane, if any, is that of h
     bool hidden;  // a further column is 1 − Σ of the others
     const std::uint8_t* reached;  // 0 at rows whose neighbours have no heat in P yet; null: none
+};
+
+// Sums over rows, for each lane.
+struct Dots {
+    double flow[max_width];     // of Z, or what is taken for it, times pivots V
+    double heat[max_width];     // of the residual
+    double leaving[max_width];  // of Z times exits
 };
 
 // A block of columns of temperatures.
@@ -138,6 +149,13 @@ struct Heat {
     }
 };
 
+// What the next direction is made of, for each lane.
+struct Turn {
+    float shift[max_width];  // of all rows that move
+    float beta[max_width];   // of the one before
+    float inverse_units[max_width];
+};
+
 // Of which columns residuals are wanted, and where to.
 template <class T>
 struct Task {
@@ -168,24 +186,27 @@ struct Kernels {
     // V = M P / pivots;  dots += P · M P
     void (*product)(const System&, const Vectors&, std::int64_t first, std::int64_t last,
                     double* dots);
-    // Z −= alpha V;  dots += Z · pivots V;  levels ≥ |r| / gauge, the hidden column's last;
-    // largest ≥ |Z|
+    // Z −= alpha V;  levels ≥ |r| / gauge, the hidden column's last;  largest ≥ |Z|
     void (*descend)(const System&, const Vectors&, const float* alpha, std::int64_t first,
-                    std::int64_t last, double* dots, float* levels, float* largest);
-    // dots += from · pivots V, with from = Z or the preconditioned residual; largest ≥ |from|
+                    std::int64_t last, Dots&, float* levels, float* largest);
+    // With from = Z or the preconditioned residual; largest ≥ |from|
     void (*dot)(const System&, const Vectors&, const float* from, std::int64_t first,
-                std::int64_t last, double* dots, float* largest);
+                std::int64_t last, Dots&, float* largest);
+    // Z −= rise exits / pivots: the residual, once X and h are warmer by `rise` everywhere.
+    void (*lift)(const System&, const Vectors&, const float* rise, std::int64_t first,
+                 std::int64_t last);
     // V = C⁻¹ (pivots Z) for `count` lanes from `lane` on, at most `group` (2, 4, 8 or 16) of them;
     // y has room for `group` numbers per row
     void (*substitute)(const System&, const Vectors&, const Triangles&, int lane, int count,
                        int group, float* y);
-    // X += step P, h += step P;  P = inverse_units (from + beta P), from as above;  dots += Z · pivots P
+    // X += step P, h += step P;  P = inverse_units (from + shift + beta P), from as above;
+    // dots += Z · pivots P
     void (*advance_f)(const System&, const Vectors&, const float* from, const Columns<float>&,
-                      double* h, const double* step, const float* beta, const float* inverse_units,
-                      std::int64_t first, std::int64_t last, double* dots);
+                      double* h, const double* step, const Turn&, std::int64_t first,
+                      std::int64_t last, double* dots);
     void (*advance_d)(const System&, const Vectors&, const float* from, const Columns<double>&,
-                      double* h, const double* step, const float* beta, const float* inverse_units,
-                      std::int64_t first, std::int64_t last, double* dots);
+                      double* h, const double* step, const Turn&, std::int64_t first,
+                      std::int64_t last, double* dots);
     // r = heat + A X − (1 + τ) D X, and gauge + (A − (1 + τ) D) h, in double
     void (*residual_f)(const Operator&, const Task<float>&, std::int64_t first, std::int64_t last,
                        Levels&);

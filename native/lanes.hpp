@@ -381,6 +381,15 @@ inline Row<T, W> inverse_or_0(Row<T, W> a) {
     return a;
 }
 
+// b, and 0 where a is.
+template <class T, int W>
+inline Row<T, W> where_positive(const Row<T, W>& a, Row<T, W> b) {
+    for (int k = 0; k < a.parts; ++k) {
+        b.part[k] = a.part[k] > 0 ? b.part[k] : Vec<T, Row<T, W>::per>{};
+    }
+    return b;
+}
+
 template <class T, int W>
 inline Row<T, W> size_of(Row<T, W> a) {
     for (int k = 0; k < a.parts; ++k) a.part[k] = a.part[k] < 0 ? -a.part[k] : a.part[k];

@@ -68,6 +68,19 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
     });
     whole_ = whole(M_, has_units ? units_.data() : nullptr);
     if (reducing) reduce(std::move(fold));
+    else find_exits();
+}
+
+// Of the graph's own rows.
+void Problem::find_exits() {
+    exits_.assign(mass_.size(), 0.0f);
+    const std::vector<double> leaving = exits_of_nodes(M_, threads_);
+    for (std::int64_t i = 0; i < M_.graph.n_nodes; ++i) {
+        if (kind_[i] != moving) continue;
+        exits_[i] = static_cast<float>(leaving[i] / M_.largest_pivot);
+        whole_.all_exits += leaving[i] / M_.largest_pivot;
+    }
+    whole_.exits = exits_.data();
 }
 
 bool Problem::is_small(std::int64_t n_entries) { return n_entries <= few_entries; }
@@ -75,6 +88,7 @@ bool Problem::is_small(std::int64_t n_entries) { return n_entries <= few_entries
 void Problem::reduce(Fold fold) {
     if (reduced_) return;
     reduced_ = std::make_unique<Reduced>(M_, whole_, std::move(fold), threads_);
+    exits_ = {};
     cut();
 }
 
@@ -111,7 +125,7 @@ std::vector<std::int32_t> Problem::reorder() {
 std::shared_ptr<const Factor> Problem::factor() {
     reduce();
     if (!factor_) {
-        const std::vector<double> exits = reduced_->exits(M_);
+        const std::vector<double> exits = reduced_->exits(M_, threads_);
         factor_ = std::make_shared<Factor>(reduced_->system(), exits.data());
     }
     return factor_;

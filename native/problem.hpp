@@ -104,11 +104,12 @@ public:
                 const Heat& passed, const double* folded) const;
 
 private:
+    void find_exits();
     void cut();
 
     std::vector<std::uint8_t> kind_;
     std::vector<std::int64_t> cuts_, system_cuts_;
-    std::vector<float> mass_, units_;  // padded
+    std::vector<float> mass_, exits_, units_;  // padded
     Operator M_;
     Peel peel_;
     Fold no_fold_;

@@ -1,6 +1,7 @@
 #include "system.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "threads.hpp"
@@ -107,23 +108,37 @@ Reduced::Reduced(const Operator& M, const System& whole, Fold fold, int threads)
     fold_.rest_weights = Buffer<double>();
 }
 
-std::vector<double> Reduced::exits(const Operator& M) const {
-    std::vector<double> exits;
-    for (std::int64_t r = 0; r < system_.n_rows; ++r) {
-        const std::int64_t i = nodes_[r];
-        if (!fold_.empty()) {
-            exits.push_back(fold_.rest_exits[i] / M.largest_pivot);
-            continue;
-        }
-        double stay = 0, leave = M.ties ? M.ties[i] : 0.0;
-        for (std::int64_t e = M.graph.start[i]; e < M.graph.start[i + 1]; ++e) {
-            if (M.kind[M.graph.ends[e]] == held) leave += M.graph.weight(e);
-            if (M.kind[M.graph.ends[e]] == moving) stay += M.graph.weight(e);
-        }
-        // Peeled nodes pass heat on to where it leaks, too.
-        if (M.leak > 0) leave = std::max(M.mass[i] * M.largest_pivot - stay, 0.0);
-        exits.push_back(leave / M.largest_pivot);
+std::vector<double> exits_of_nodes(const Operator& M, int threads) {
+    const Graph& graph = M.graph;
+    std::vector<double> exits(static_cast<std::size_t>(graph.n_nodes), 0.0);
+    if (M.leak > 0) {  // peeled nodes pass heat on to where it leaks, too
+        for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) {
+                double stay = 0;
+                for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+                    if (M.kind[graph.ends[e]] == moving) stay += graph.weight(e);
+                }
+                exits[i] = std::max(M.mass[i] * M.largest_pivot - stay, 0.0);
+            }
+        });
+        return exits;
     }
+    for (std::int64_t j = 0; j < graph.n_nodes; ++j) {
+        if (M.ties && M.kind[j] == moving) exits[j] += M.ties[j];
+        for (std::int64_t e = graph.start[j]; M.kind[j] == held && e < graph.start[j + 1]; ++e) {
+            exits[graph.ends[e]] += graph.weight(e);
+        }
+    }
+    return exits;
+}
+
+std::vector<double> Reduced::exits(const Operator& M, int threads) const {
+    const std::vector<double> of_nodes =
+        fold_.empty() ? exits_of_nodes(M, threads) : std::vector<double>();
+    const std::vector<double>& all = fold_.empty() ? of_nodes : fold_.rest_exits;
+    std::vector<double> exits;
+    exits.reserve(nodes_.size());
+    for (const std::int32_t i : nodes_) exits.push_back(all[i] / M.largest_pivot);
     return exits;
 }
 
@@ -171,6 +186,10 @@ void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, i
         }
     });
     system_.n_rows = n_rows;
+    exits_.assign(mass_.size(), 0.0f);
+    const std::vector<double> leaving = exits(M, threads);
+    std::copy(leaving.begin(), leaving.end(), exits_.begin());
+    system_.all_exits = std::accumulate(leaving.begin(), leaving.end(), 0.0);
     lend();
 }
 
@@ -181,6 +200,7 @@ void Reduced::lend() {
     system_.weights = weights_.get();
     system_.graph_weights = nullptr;
     system_.mass = mass_.data();
+    system_.exits = exits_.data();
     if (!units_.empty()) system_.units = units_.data();
 }
 
@@ -196,7 +216,7 @@ std::vector<std::int32_t> Reduced::reorder(int threads) {
     }
     std::vector<std::int32_t> nodes = nodes_, row_now(order.size());
     std::vector<std::int64_t> start = start_;
-    std::vector<float> mass = mass_, units = units_;
+    std::vector<float> mass = mass_, exits = exits_, units = units_;
     for (std::int64_t r = 0; r < n_rows; ++r) {
         const std::int32_t before = order[r];
         row_now[before] = static_cast<std::int32_t>(r);
@@ -204,6 +224,7 @@ std::vector<std::int32_t> Reduced::reorder(int threads) {
         row_of_[nodes[r]] = static_cast<std::int32_t>(r);
         start[r + 1] = start[r] + lengths[before];
         mass[r] = mass_[before];
+        exits[r] = exits_[before];
         if (!units.empty()) units[r] = units_[before];
     }
     Buffer<std::int32_t> ends(start[n_rows], Contents::any);
@@ -223,6 +244,7 @@ std::vector<std::int32_t> Reduced::reorder(int threads) {
     ends_ = std::move(ends);
     weights_ = std::move(weights);
     mass_ = std::move(mass);
+    exits_ = std::move(exits);
     units_ = std::move(units);
     lend();
     return order;

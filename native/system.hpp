@@ -16,6 +16,9 @@ namespace isotherm {
 // The graph's own rows.
 System whole(const Operator& M, const float* units);
 
+// For each node that moves, the weight of its edges to the boundary and of what it leaks.
+std::vector<double> exits_of_nodes(const Operator& M, int threads);
+
 class Reduced {
 public:
     // `whole` are the graph's own rows.
@@ -36,7 +39,7 @@ public:
 
     // Weights of the rows' edges to the boundary and of what they leak, in units of the largest
     // pivot.
-    std::vector<double> exits(const Operator& M) const;
+    std::vector<double> exits(const Operator& M, int threads) const;
 
 private:
     void fill(const Operator& M, const System& whole, const Graph& graph, int threads);
@@ -48,7 +51,7 @@ private:
     std::vector<std::int64_t> start_;
     Buffer<std::int32_t> ends_;
     Buffer<float> weights_;
-    std::vector<float> mass_, units_;
+    std::vector<float> mass_, exits_, units_;
 };
 
 }  // namespace isotherm

@@ -136,7 +136,7 @@ def test_a_loose_solve_certifies_some_labels_and_every_wrong_one_is_uncertified(
         classes = np.unique(labels[labels >= 0])
         if len(classes) < 2:
             continue
-        steps = ConjugateGradient(max_iter=int(rng.integers(4, 16)))
+        steps = ConjugateGradient(max_iter=int(rng.integers(1, 12)))
         classifier = DirichletClassifier(decision, solver=steps)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
