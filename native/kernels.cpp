@@ -167,12 +167,25 @@ inline Row<T, max_width> repeated(const T* numbers) {
     return load_row<T, max_width>(all);
 }
 
-// Adds the rows of a tile to sums of lanes.
+// A sum of tiles over rows, in float at first and every so many rows moved to double.
 template <int W>
-inline void flush(Tile& sum, double* total) {
-    for (int l = 0; l < max_width; ++l) total[l % W] += sum[l];
-    sum = {};
-}
+class TileSum {
+public:
+    void operator+=(const Tile& tile) { some_ += tile; }
+    void flush() {
+        all_ += as<double>(some_);
+        some_ = {};
+    }
+    // Adds the rows of the tile to sums of lanes.
+    void add_to(double* lanes) {
+        flush();
+        for (int l = 0; l < max_width; ++l) lanes[l % W] += all_[l];
+    }
+
+private:
+    Tile some_{};
+    Row<double, max_width> all_{};
+};
 template <int W>
 inline void raise(const Tile& most, float* largest) {
     for (int l = 0; l < max_width; ++l) {
@@ -217,23 +230,28 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
             if constexpr (W == 1) {
                 static_assert(!Halves);
                 const auto* const p = static_cast<const float*>(x.P);
-                float a = 0, b = 0, c = 0, d = 0;  // so that additions need not wait for each other
-                const auto at = [&](std::int64_t k) __attribute__((always_inline)) {
-                    if constexpr (kind == Weights::ones) return p[ends[k]];
-                    else return weight(k) * p[ends[k]];
+                const auto four_from = [&](std::int64_t k) __attribute__((always_inline)) {
+                    return Vec<float, 4>{p[ends[k]], p[ends[k + 1]], p[ends[k + 2]], p[ends[k + 3]]};
                 };
+                float a = 0, b = 0, c = 0, d = 0;  // so that additions need not wait for each other
+                Vec<float, 4> four{};
                 for (; e + 4 <= e1; e += 4) {
                     ask_for_four(e);
-                    a += at(e);
-                    b += at(e + 1);
-                    c += at(e + 2);
-                    d += at(e + 3);
+                    if constexpr (kind == Weights::ones) {  // quicker one by one
+                        a += p[ends[e]];
+                        b += p[ends[e + 1]];
+                        c += p[ends[e + 2]];
+                        d += p[ends[e + 3]];
+                    } else {
+                        four += weights_from(e) * four_from(e);
+                    }
                 }
                 for (; e < e1; ++e) {
                     if (e < stop) __builtin_prefetch(rows + bytes * ends[e + ahead]);
-                    a += at(e);
+                    if constexpr (kind == Weights::ones) a += p[ends[e]];
+                    else a += weight(e) * p[ends[e]];
                 }
-                sums.part[0][0] = (a + b) + (c + d);
+                sums.part[0][0] = (a + b) + (c + d) + ((four[0] + four[1]) + (four[2] + four[3]));
             } else if constexpr (W == 2 && Halves) {  // four entries to a register
                 Vec<float, 8> four{};
                 for (; e + 4 <= e1; e += 4) {
@@ -281,7 +299,7 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
         return as<float>(all);
     };
     const float unit = kind == Weights::ones ? static_cast<float>(M.weight_unit) : 1.0f;
-    Tile sum{};
+    TileSum<W> sum;
     for (std::int64_t i = first; i < last; i += max_width) {
         for (std::int64_t row = i; row < last && row < i + max_width; ++row) {
             const bool sums = M.mass[row] > 0 && (!x.reached || x.reached[row]);
@@ -297,9 +315,9 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
             store_tile<W>(x.V, row, x.stride, v);
             sum += spread<W>(M.mass + row) * p * v;
         }
-        if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
+        if (i % rows_per_sum<W> == 0) sum.flush();
     }
-    flush<W>(sum, dots);
+    sum.add_to(dots);
 }
 
 // Sums that belong to the same rows.
@@ -313,14 +331,19 @@ public:
         heat_ += mass * z;
         leaving_ += spread<W>(M.exits + i) * z;
     }
-    void flush_into(Dots& dots) {
-        flush<W>(flow_, dots.flow);
-        flush<W>(heat_, dots.heat);
-        flush<W>(leaving_, dots.leaving);
+    void flush() {
+        flow_.flush();
+        heat_.flush();
+        leaving_.flush();
+    }
+    void add_to(Dots& dots) {
+        flow_.add_to(dots.flow);
+        heat_.add_to(dots.heat);
+        leaving_.add_to(dots.leaving);
     }
 
 private:
-    Tile flow_{}, heat_{}, leaving_{};
+    TileSum<W> flow_, heat_, leaving_;
 };
 
 template <int W>
@@ -344,9 +367,9 @@ void descend(const System& M, const Vectors& x, const float* alpha, std::int64_t
         if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x
             worst_hidden = larger(worst_hidden, size_of(sums_of_rows<W>(is_column * in_gauges)));
         }
-        if (i % rows_per_sum<W> == 0) sums.flush_into(dots);
+        if (i % rows_per_sum<W> == 0) sums.flush();
     }
-    sums.flush_into(dots);
+    sums.add_to(dots);
     raise<W>(worst, levels);
     raise<W>(most, largest);
     for (int l = 0; l < max_width; ++l) {
@@ -363,9 +386,9 @@ void dot(const System& M, const Vectors& x, const float* from, std::int64_t firs
         const Tile v = load_tile<W>(x.V, i, x.stride), y = load_tile<W>(from, i, x.stride);
         sums.add(M, i, load_tile<W>(x.Z, i, x.stride), y, v);
         most = larger(most, size_of(y));
-        if (i % rows_per_sum<W> == 0) sums.flush_into(dots);
+        if (i % rows_per_sum<W> == 0) sums.flush();
     }
-    sums.flush_into(dots);
+    sums.add_to(dots);
     raise<W>(most, largest);
 }
 
@@ -431,7 +454,7 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
     const Tile shift = repeated<W>(turn.shift), keep = repeated<W>(turn.beta);
     const Tile unit = repeated<W>(turn.inverse_units);
     const bool flat = X.full_rows && X.stride == W;
-    Tile sum{};
+    TileSum<W> sum;
     for (std::int64_t i = first; i < last; i += rows) {
         const Tile p = load_directions<W, Halves>(P, i);
         const auto here = static_cast<int>(last - i < rows ? last - i : rows);
@@ -458,9 +481,9 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
         const Tile level = load_tile<W>(from, i, stride) + where_positive(masses, shift);
         const Tile stored = store_directions<W, Halves>(P, i, unit * (level + keep * p), x.shared);
         sum += masses * load_tile<W>(Z, i, stride) * stored;
-        if (i % rows_per_sum<W> == 0) flush<W>(sum, dots);
+        if (i % rows_per_sum<W> == 0) sum.flush();
     }
-    flush<W>(sum, dots);
+    sum.add_to(dots);
     if (x.shared) end_of_stream();
 }
 

@@ -11,6 +11,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double aim_at = 0.95;          // of the tolerance: a proof says a little more than the steps
 constexpr double drift_of_floats = 0x1p-20;  // of the recurrence, from the largest level since a fresh one
+constexpr double rounding_of_floats = 0x1p-26;  // of an X of floats by a step, mostly, in its scale
 constexpr double float_reach = 1e-6;     // how far a level falls before rounding is all that is left
 constexpr double factor_reach = 1e-3;    // the same with a factor, before rounding spoils directions
 constexpr double rounding = 0x1p-50;     // of residuals in double, in units of the temperatures
@@ -79,7 +80,18 @@ Steering::Steering(Problem& problem, ExitTimes& exits, const Block& block, const
         least_ = std::max({least_, rounding * std::fabs(low[k]), rounding * scale[k]});
         bounded_ &= std::isfinite(high[k] - low[k]);
     }
-    too_many_ = steps_worth_a_factor(problem.system(), block.columns + block.exits);
+    const System& M = problem.system();
+    too_many_ = steps_worth_a_factor(M, block.columns + block.exits);
+    largest_unit_ = M.units ? *std::max_element(M.units, M.units + M.n_rows) : M.unit;
+}
+
+// How far levels may be from what the recurrence says: residuals are rounded in units of the largest
+// there was, and so is X at each step, if it is of floats; that may or may not add up.
+template <class T>
+double Steering::drift() const {
+    if (sizeof(T) == 8) return drift_;
+    const auto steps = static_cast<double>(steps_since_fresh_);
+    return drift_ + rounding_of_floats * std::sqrt(steps) * largest_scale_ * largest_unit_;
 }
 
 double Steering::level() const {
@@ -153,6 +165,7 @@ template <class T>
 bool Steering::weigh_again(const Columns<T>& X) {
     weigh(X);
     drift_ = 0;
+    steps_since_fresh_ = 0;
     const bool fell = !(level() > weighed_ / 2);
     weighed_ = level();
     return fell;
@@ -214,6 +227,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         pace_ = Pace();
         reach_ = reach<T>();
         drift_ = farther_ = 0;
+        steps_since_fresh_ = 0;
         weighed_ = infinity;
     }
     paused_ = false;
@@ -225,7 +239,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
             // Is it so near that the recurrence cannot be believed? A further step is sooner made
             // than a fresh residual; where that would not do, better to know than to fail to prove
             // it. Floats that need no proof are good for no more digits.
-            const double unsure = drift_ * exits_.longest / (1 - exits_.lack);
+            const double unsure = drift<T>() * exits_.longest / (1 - exits_.lack);
             if (fresh_ || (floats && !aim.proven) || likely() + unsure <= aim.tol) break;
             if (unsure > aim.tol / 2) {
                 if (!weigh_again(X)) return State::short_of_digits;
@@ -234,6 +248,7 @@ State Steering::go(const Columns<T>& X, bool cold, const Aim& aim) {
         }
         float levels[max_width + 1];
         --steps_left_;
+        ++steps_since_fresh_;
         fresh_ = false;
         descent_.step(iterated, exits(), levels);
         read(levels);

@@ -115,6 +115,8 @@ private:
     }
     template <class T>
     double reach() const;
+    template <class T>
+    double drift() const;
     double level() const;
     bool is_slow(double steps_to_come) const;
     double target(double tol) const;
@@ -138,6 +140,8 @@ private:
     bool paused_ = false;   // between two steps
     Pace pace_;
     double reach_ = 0, drift_ = 0;
+    double largest_unit_ = 1;  // of a pivot, in its gauge
+    std::int64_t steps_since_fresh_ = 0;
     double weighed_ = 0;  // the level when residuals were last fresh
     double farther_ = 0;  // the longest exit time of all, in that of moving nodes; once it is known
 };
