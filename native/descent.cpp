@@ -378,20 +378,22 @@ Levels Descent::weigh(const Columns<T>& X, double* h, const double* scale) {
     return found;
 }
 
-// The residual, preconditioned, its size and its sums.
-const float* Descent::precondition(Dots& dots, float* largest) {
+// The residual, preconditioned, its size and its sums; those with V, if there is one yet.
+const float* Descent::precondition(Dots& dots, float* largest, bool has_V) {
     float* const from = factor_ ? Y_.get() : x_.Z;
     if (factor_) {
         Vectors y = x_;
         y.V = Y_.get();
         factor_->solve(y, *system_, problem_.kernels(), problem_.threads(), room_);
     }
+    Vectors x = x_;
+    if (!has_V) x.V = x.Z;
     std::vector<Dots> parts(problem_.n_chunks());
     std::mutex mutex;
     std::fill(largest, largest + max_width, 0.0f);
     problem_.for_rows([&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
         float most[max_width] = {};
-        problem_.kernels().dot(*system_, x_, from, first, last, parts[chunk], most);
+        problem_.kernels().dot(*system_, x, from, first, last, parts[chunk], most);
         const std::lock_guard<std::mutex> guard(mutex);
         raise(largest, most, max_width);
     });
@@ -474,10 +476,10 @@ void Descent::restart(double* rise) {
     const double none[max_width + 1] = {};
     Dots dots;
     float largest[max_width];
-    const float* from = precondition(dots, largest);
+    const float* from = precondition(dots, largest, false);
     if (is_to_be_lifted()) {
         lift(dots, rise);
-        from = precondition(dots, largest);
+        from = precondition(dots, largest, false);
     }
     advance<float>(from, largest, dots, none, {nullptr, 0, 0}, nullptr, none, none);
 }
@@ -533,7 +535,7 @@ void Descent::step(const Columns<T>& X, double* h, float* levels) {
     front_.advance(*system_);
     const bool lifts = is_to_be_lifted();
     if (lifts) lift(dots, rise);
-    const float* const from = factor_ || lifts ? precondition(dots, largest) : x_.Z;
+    const float* const from = factor_ || lifts ? precondition(dots, largest, true) : x_.Z;
     for (int l = 0; l < x_.lanes; ++l) {
         if (!std::isfinite(dots.flow[l])) {  // a maximum may lose a NaN, a sum does not
             levels[l] = std::numeric_limits<float>::infinity();

@@ -104,7 +104,7 @@ private:
     void make_room();
     void restart(double* rise);
     void resume();
-    const float* precondition(Dots& dots, float* largest);
+    const float* precondition(Dots& dots, float* largest, bool has_V);
     // As soon as heat may be anywhere. With a factor nothing is gained.
     bool is_to_be_lifted() const {
         return !is_lifted_ && !factor_ && !front_.rows() && system_->all_exits > 0;
