@@ -751,6 +751,15 @@ void bind_share(nb::module_& m) {
             "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "diagonal"_a, "inverse_diagonal"_a,
             "inverse_gauge"_a, "threads"_a)
         .def(
+            "know_staying",
+            [](BoundShare& self, const Array<const float>& staying) {
+                require(static_cast<std::int64_t>(staying.shape(0)) == self.share.n_own,
+                        "one number per own node");
+                self.share.staying = staying.data();
+                self.arrays = nb::make_tuple(self.arrays, staying);
+            },
+            "staying"_a)
+        .def(
             "multiply",
             [](const BoundShare& self, const Matrix<const float>& P, const Matrix<float>& V) {
                 self.check(V, P);
@@ -772,27 +781,28 @@ void bind_share(nb::module_& m) {
                 self.check(D, P);
                 self.check(R, P);
                 const auto a = column_numbers(alpha, V.shape(1));
-                std::vector<double> dots(a.size()), levels(a.size());
+                std::vector<double> dots(a.size()), levels(a.size()), staying(a.size());
                 unlocked([&] {
                     descend_share(self.share, static_cast<int>(a.size()), a.data(), P.data(),
-                                  V.data(), D.data(), R.data(), dots.data(), levels.data(),
-                                  self.threads);
+                                  V.data(), D.data(), R.data(),
+                                  {dots.data(), levels.data(), staying.data()}, self.threads);
                 });
-                return nb::make_tuple(dots, levels);
+                return nb::make_tuple(dots, levels, staying);
             },
             "alpha"_a, "P"_a.noconvert(), "V"_a.noconvert(), "D"_a.noconvert(), "R"_a.noconvert())
         .def(
             "turn",
             [](const BoundShare& self, const std::vector<double>& beta,
-               const Matrix<const float>& R, const Matrix<float>& P) {
+               const std::vector<double>& shift, const Matrix<const float>& R,
+               const Matrix<float>& P) {
                 self.check(R, P);
-                const auto b = column_numbers(beta, R.shape(1));
+                const auto b = column_numbers(beta, R.shape(1)), s = column_numbers(shift, R.shape(1));
                 unlocked([&] {
-                    turn_share(self.share, static_cast<int>(b.size()), b.data(), R.data(),
+                    turn_share(self.share, static_cast<int>(b.size()), b.data(), s.data(), R.data(),
                                P.data(), self.threads);
                 });
             },
-            "beta"_a, "R"_a.noconvert(), "P"_a.noconvert())
+            "beta"_a, "shift"_a, "R"_a.noconvert(), "P"_a.noconvert())
         .def(
             "weigh",
             [](const BoundShare& self, const Matrix<const double>& X, const Array<const double>& loss,
@@ -807,13 +817,14 @@ void bind_share(nb::module_& m) {
                 require(static_cast<std::int64_t>(R.shape(0)) == self.share.n_own &&
                             loss.shape(0) == R.shape(0) && source.shape(0) == R.shape(0),
                         "one row per own node");
-                std::vector<double> dots(columns), levels(columns);
+                std::vector<double> dots(columns), levels(columns), staying(columns);
                 unlocked([&] {
                     weigh_share(self.share, {loss.data(), source.data(), heated},
                                 {X.data(), static_cast<int>(columns)}, R.data() + first,
-                                static_cast<int>(stride), dots.data(), levels.data(), self.threads);
+                                static_cast<int>(stride),
+                                {dots.data(), levels.data(), staying.data()}, self.threads);
                 });
-                return nb::make_tuple(dots, levels);
+                return nb::make_tuple(dots, levels, staying);
             },
             "X"_a.noconvert(), "loss"_a, "source"_a, "heated"_a, "R"_a.noconvert(), "first"_a);
 }

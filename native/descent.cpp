@@ -401,9 +401,8 @@ const float* Descent::precondition(Dots& dots, float* largest, bool has_V) {
     return from;
 }
 
-// Of all that is too warm or too cold alike, which takes the most steps, X and h are relieved at once:
-// they rise by as much everywhere as leaves the residual a sum of 0. Directions are then kept
-// conjugate to that one.
+// Says by how much X and h are to rise, the same everywhere, for the residual to have a sum of 0, and
+// takes that off the residual. Directions are kept conjugate to it from now on.
 void Descent::lift(const Dots& dots, double* rise) {
     is_lifted_ = true;
     float by[max_width] = {};

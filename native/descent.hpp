@@ -1,6 +1,6 @@
-// Conjugate gradients for M X = B, all columns of a block at once, in float; deflated by the vector of
-// ones as in Tang, Nabben, Vuik and Erlangga, Journal of Scientific Computing 39 (2009), A-DEF2: most
-// of what takes many steps is that all nodes are too cold, or too warm, together.
+// Conjugate gradients for M X = B, all columns of a block at once, in float. What would take the most
+// steps is that all nodes are too cold, or too warm, together: steps are deflated by the vector of
+// ones (A-DEF2 of Tang, Nabben, Vuik and Erlangga, Journal of Scientific Computing 39, 2009).
 #pragma once
 
 #include <cstdint>
@@ -105,7 +105,7 @@ private:
     void restart(double* rise);
     void resume();
     const float* precondition(Dots& dots, float* largest, bool has_V);
-    // As soon as heat may be anywhere. With a factor nothing is gained.
+    // All nodes rise as soon as heat may be anywhere. With a factor nothing is gained.
     bool is_to_be_lifted() const {
         return !is_lifted_ && !factor_ && !front_.rows() && system_->all_exits > 0;
     }

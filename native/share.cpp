@@ -29,25 +29,31 @@ WeighRows best_weigh(int columns) {
 // Sums and maxima by chunk, so that they do not depend on the threads.
 struct Parts {
     Parts(std::int64_t chunks, int width)
-        : width(width), dots(chunks * width, 0.0), levels(chunks * width, 0.0f) {}
+        : width(width),
+          dots(chunks * width, 0.0),
+          staying(chunks * width, 0.0),
+          levels(chunks * width, 0.0f) {}
 
-    double* dots_of(std::int64_t c) { return dots.data() + c * width; }
-    float* levels_of(std::int64_t c) { return levels.data() + c * width; }
+    SumsOfRows of(std::int64_t c) {
+        return {dots.data() + c * width, staying.data() + c * width, levels.data() + c * width};
+    }
 
-    void combine(double* all_dots, double* all_levels) const {
+    void combine(const SumsOfShare& all) const {
         for (int k = 0; k < width; ++k) {
-            double sum = 0.0, most = 0.0;
+            double sum = 0.0, stays = 0.0, most = 0.0;
             for (std::size_t at = k; at < dots.size(); at += width) {
                 sum += dots[at];
+                stays += staying[at];
                 if (!(most >= levels[at])) most = levels[at];  // NaN stays one
             }
-            all_dots[k] = sum;
-            if (all_levels) all_levels[k] = most;
+            all.dots[k] = sum;
+            if (all.staying) all.staying[k] = stays;
+            if (all.levels) all.levels[k] = most;
         }
     }
 
     int width;
-    std::vector<double> dots;
+    std::vector<double> dots, staying;
     std::vector<float> levels;
 };
 
@@ -67,41 +73,40 @@ void multiply_share(const Share& share, int width, const float* P, float* V, dou
     const auto run = best(width).multiply;
     Parts parts(static_cast<std::int64_t>(cuts.size()) - 1, width);
     for_cuts(threads, cuts, [&](std::int64_t c, std::int64_t first, std::int64_t last) {
-        run(share, P, V, parts.dots_of(c), first, last);
+        run(share, P, V, parts.of(c), first, last);
     });
-    parts.combine(dots, nullptr);
+    parts.combine({dots, nullptr, nullptr});
 }
 
 void descend_share(const Share& share, int width, const double* alpha, const float* P,
-                   const float* V, float* D, float* R, double* dots, double* levels, int threads) {
+                   const float* V, float* D, float* R, const SumsOfShare& sums, int threads) {
     const auto a = rounded(alpha, width);
     const auto run = best(width).descend;
     Parts parts((share.n_own + piece - 1) / piece, width);
     for_pieces(threads, share.n_own, piece, [&](std::int64_t first, std::int64_t last) {
-        const std::int64_t c = first / piece;
-        run(share, a.data(), P, V, D, R, parts.dots_of(c), parts.levels_of(c), first, last);
+        run(share, a.data(), P, V, D, R, parts.of(first / piece), first, last);
     });
-    parts.combine(dots, levels);
+    parts.combine(sums);
 }
 
-void turn_share(const Share& share, int width, const double* beta, const float* R, float* P,
-                int threads) {
-    const auto b = rounded(beta, width);
+void turn_share(const Share& share, int width, const double* beta, const double* shift,
+                const float* R, float* P, int threads) {
+    const auto b = rounded(beta, width), s = rounded(shift, width);
     const auto run = best(width).turn;
     for_pieces(threads, share.n_own, piece, [&](std::int64_t first, std::int64_t last) {
-        run(share, b.data(), R, P, first, last);
+        run(share, b.data(), s.data(), R, P, first, last);
     });
 }
 
 void weigh_share(const Share& share, const Heating& heat, const Lot& lot, float* R, int stride,
-                 double* dots, double* levels, int threads) {
+                 const SumsOfShare& sums, int threads) {
     const auto cuts = cuts_of(share);
     const auto run = best_weigh(lot.columns);
     Parts parts(static_cast<std::int64_t>(cuts.size()) - 1, lot.columns);
     for_cuts(threads, cuts, [&](std::int64_t c, std::int64_t first, std::int64_t last) {
-        run(share, heat, lot.X, R, stride, parts.dots_of(c), parts.levels_of(c), first, last);
+        run(share, heat, lot.X, R, stride, parts.of(c), first, last);
     });
-    parts.combine(dots, levels);
+    parts.combine(sums);
 }
 
 }  // namespace isotherm

@@ -24,6 +24,15 @@ struct Share {
     const float* diagonal;         // of M at own nodes
     const float* inverse_diagonal;
     const float* inverse_gauge;    // of the unit of residuals; 0 where a node is not free
+    // Of own nodes: which part of the diagonal leads to free nodes; null: not known. The rest is what
+    // leaves them, M 1.
+    const float* staying = nullptr;
+};
+
+// Of each column, over own nodes: Σ R² / diagonal, max |R| / gauge, and what stays of a residual as the
+// direction R / diagonal, Σ staying R; 0 if that is not known.
+struct SumsOfShare {
+    double *dots, *levels, *staying;
 };
 
 // What is lost at own nodes, τ d, and what is put in at them, in one column; none if that is negative.
@@ -37,13 +46,13 @@ struct Heating {
 void multiply_share(const Share& share, int width, const float* P, float* V, double* dots,
                     int threads);
 
-// D += α P and R −= α V; dots = Σ R² / diagonal and levels = max |R| / gauge. All of own nodes, but P.
+// D += α P and R −= α V. All of own nodes, but P.
 void descend_share(const Share& share, int width, const double* alpha, const float* P,
-                   const float* V, float* D, float* R, double* dots, double* levels, int threads);
+                   const float* V, float* D, float* R, const SumsOfShare& sums, int threads);
 
-// P = R / diagonal + β P at own nodes.
-void turn_share(const Share& share, int width, const double* beta, const float* R, float* P,
-                int threads);
+// P = R / diagonal + shift + β P at own nodes that are free.
+void turn_share(const Share& share, int width, const double* beta, const double* shift,
+                const float* R, float* P, int threads);
 
 // A lot of columns, 2, 4 or 8 of them, side by side in rows of their own: X is of all nodes.
 struct Lot {
@@ -51,23 +60,28 @@ struct Lot {
     int columns;
 };
 
-// R = the heat that flows into free nodes at temperatures X; rows of R are `stride` apart, and dots and
-// levels, of the columns of the lot, as above.
+// R = the heat that flows into free nodes at temperatures X; rows of R are `stride` apart, and sums are
+// of the columns of the lot.
 void weigh_share(const Share& share, const Heating& heat, const Lot& lot, float* R, int stride,
-                 double* dots, double* levels, int threads);
+                 const SumsOfShare& sums, int threads);
+
+struct SumsOfRows {
+    double *dots, *staying;
+    float* levels;
+};
 
 // The same on rows from `first` to `last`, compiled once per instruction set. No inline function
 // that a linker could share between them may be used there.
 struct ShareKernels {
-    void (*multiply)(const Share&, const float* P, float* V, double* dots, std::int64_t first,
+    void (*multiply)(const Share&, const float* P, float* V, const SumsOfRows&, std::int64_t first,
                      std::int64_t last);
     void (*descend)(const Share&, const float* alpha, const float* P, const float* V, float* D,
-                    float* R, double* dots, float* levels, std::int64_t first, std::int64_t last);
-    void (*turn)(const Share&, const float* beta, const float* R, float* P, std::int64_t first,
-                 std::int64_t last);
+                    float* R, const SumsOfRows&, std::int64_t first, std::int64_t last);
+    void (*turn)(const Share&, const float* beta, const float* shift, const float* R, float* P,
+                 std::int64_t first, std::int64_t last);
 };
 using WeighRows = void (*)(const Share&, const Heating& heat, const double* X, float* R, int stride,
-                           double* dots, float* levels, std::int64_t first, std::int64_t last);
+                           const SumsOfRows&, std::int64_t first, std::int64_t last);
 const ShareKernels& share_kernels_plain(int width);
 const ShareKernels& share_kernels_avx2(int width);
 const ShareKernels& share_kernels_avx512(int width);

@@ -12,19 +12,21 @@ constexpr std::int64_t ahead = 24;  // entries by which rows are fetched before 
 // Sums and maxima of the columns, of some rows.
 template <int W>
 struct Found {
-    Row<double, W> dots;
+    Row<double, W> dots, staying;
     Row<float, W> levels;
 
-    void put(double* all_dots, float* all_levels) const {
-        store_row(all_dots, dots);
-        if (all_levels) store_row(all_levels, levels);
+    void put(const SumsOfRows& all) const {
+        store_row(all.dots, dots);
+        store_row(all.staying, staying);
+        store_row(all.levels, levels);
     }
 };
 
 template <int W>
-inline void measure(Found<W>& found, const Row<float, W>& r, float by_diagonal, float by_gauge) {
-    found.dots += as<double>(by_diagonal * (r * r));
-    found.levels = larger_or_nan(found.levels, by_gauge * size_of(r));
+inline void measure(const Share& share, std::int64_t i, const Row<float, W>& r, Found<W>& found) {
+    found.dots += as<double>(share.inverse_diagonal[i] * (r * r));
+    if (share.staying) found.staying += as<double>(share.staying[i] * r);
+    found.levels = larger_or_nan(found.levels, share.inverse_gauge[i] * size_of(r));
 }
 
 inline std::int64_t later(const Graph& graph, std::int64_t e, std::int64_t end) {
@@ -32,8 +34,8 @@ inline std::int64_t later(const Graph& graph, std::int64_t e, std::int64_t end) 
 }
 
 template <int W, bool weighted>
-void multiply_rows(const Share& share, const float* P, float* V, double* dots, std::int64_t first,
-                   std::int64_t last) {
+void multiply_rows(const Share& share, const float* P, float* V, const SumsOfRows& sums,
+                   std::int64_t first, std::int64_t last) {
     using Floats = Row<float, W>;
     constexpr std::int64_t stride = stride_of_P(W);
     const Graph& graph = share.graph;
@@ -62,19 +64,19 @@ void multiply_rows(const Share& share, const float* P, float* V, double* dots, s
         }
         store_row(V + i * W, product);
     }
-    found.put(dots, nullptr);
+    found.put(sums);
 }
 
 template <int W>
-void multiply_width(const Share& share, const float* P, float* V, double* dots, std::int64_t first,
-                    std::int64_t last) {
+void multiply_width(const Share& share, const float* P, float* V, const SumsOfRows& sums,
+                    std::int64_t first, std::int64_t last) {
     const auto rows = share.graph.weights ? multiply_rows<W, true> : multiply_rows<W, false>;
-    rows(share, P, V, dots, first, last);
+    rows(share, P, V, sums, first, last);
 }
 
 template <int W>
 void descend_width(const Share& share, const float* alpha, const float* P, const float* V, float* D,
-                   float* R, double* dots, float* levels, std::int64_t first, std::int64_t last) {
+                   float* R, const SumsOfRows& sums, std::int64_t first, std::int64_t last) {
     using Floats = Row<float, W>;
     constexpr std::int64_t stride = stride_of_P(W);
     const Floats a = load_row<float, W>(alpha);
@@ -85,27 +87,27 @@ void descend_width(const Share& share, const float* alpha, const float* P, const
                   load_row<float, W>(D + i * W) + a * load_row<float, W>(P + i * stride));
         const Floats r = load_row<float, W>(R + i * W) - a * load_row<float, W>(V + i * W);
         store_row(R + i * W, r);
-        measure<W>(found, r, share.inverse_diagonal[i], share.inverse_gauge[i]);
+        measure<W>(share, i, r, found);
     }
-    found.put(dots, levels);
+    found.put(sums);
 }
 
 template <int W>
-void turn_width(const Share& share, const float* beta, const float* R, float* P, std::int64_t first,
-                std::int64_t last) {
+void turn_width(const Share& share, const float* beta, const float* shift, const float* R, float* P,
+                std::int64_t first, std::int64_t last) {
     using Floats = Row<float, W>;
     constexpr std::int64_t stride = stride_of_P(W);
-    const Floats b = load_row<float, W>(beta);
+    const Floats b = load_row<float, W>(beta), s = load_row<float, W>(shift);
     for (std::int64_t i = first; i < last; ++i) {
         if (!share.free[i]) continue;
         const Floats r = share.inverse_diagonal[i] * load_row<float, W>(R + i * W);
-        store_row(P + i * stride, r + b * load_row<float, W>(P + i * stride));
+        store_row(P + i * stride, (r + s) + b * load_row<float, W>(P + i * stride));
     }
 }
 
 template <int W, bool weighted>
 void weigh_some(const Share& share, const Heating& heat, const double* X, float* R, int stride,
-                double* dots, float* levels, std::int64_t first, std::int64_t last) {
+                const SumsOfRows& sums, std::int64_t first, std::int64_t last) {
     using Doubles = Row<double, W>;
     using Floats = Row<float, W>;
     const Graph& graph = share.graph;
@@ -127,18 +129,18 @@ void weigh_some(const Share& share, const Heating& heat, const double* X, float*
             }
             if (heat.column >= 0) sum.add(heat.column, heat.source[i]);
             r = as<float>(sum);
-            measure<W>(found, r, share.inverse_diagonal[i], share.inverse_gauge[i]);
+            measure<W>(share, i, r, found);
         }
         store_row(R + i * stride, r);
     }
-    found.put(dots, levels);
+    found.put(sums);
 }
 
 template <int W>
 void weigh_lot(const Share& share, const Heating& heat, const double* X, float* R, int stride,
-               double* dots, float* levels, std::int64_t first, std::int64_t last) {
+               const SumsOfRows& sums, std::int64_t first, std::int64_t last) {
     const auto rows = share.graph.weights ? weigh_some<W, true> : weigh_some<W, false>;
-    rows(share, heat, X, R, stride, dots, levels, first, last);
+    rows(share, heat, X, R, stride, sums, first, last);
 }
 
 template <int W>

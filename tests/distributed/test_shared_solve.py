@@ -139,6 +139,59 @@ def test_temperatures_of_ghosts_borrow_the_room_of_directions_and_give_it_back()
         np.testing.assert_array_equal(found[numbers, :11], whole[numbers])
 
 
+def makers():
+    """Arithmetic by the core, and without it."""
+    reference = pytest.param(lambda p, gauge: ReferenceArithmetic(p, gauge), id="reference")
+    if core is None:
+        return [reference]
+    return [reference, pytest.param(lambda p, gauge: NativeArithmetic(p, gauge, 2), id="native")]
+
+
+@pytest.mark.parametrize("make", makers())
+@pytest.mark.parametrize("leak", [0.0, 0.1])
+def test_what_leaves_each_node_is_known(make, leak):
+    graph = a_graph(weighted=True)
+    boundary, values = some_seeds()
+    whole = DirichletProblem(graph, boundary, values, leak=leak)
+    expected = np.zeros(graph.n_nodes)
+    expected[whole.free] = whole.diagonal - whole.inner.sum(axis=1)
+
+    def known(ranks):
+        problem = shared_problem(graph, ranks, boundary, values, leak)
+        n_own = problem.graph.n_own
+        arithmetic = make(problem, np.ones(n_own))
+        Descent(problem, arithmetic, np.zeros((n_own, 3)), np.zeros(n_own))
+        return arithmetic.exits(slice(0, n_own)), arithmetic.all_exits
+
+    found = on_ranks(3, known)
+    np.testing.assert_allclose(np.concatenate([own for own, _ in found]), expected, atol=1e-5)
+    for _, all_exits in found:
+        assert all_exits == pytest.approx(expected.sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("make", makers())
+def test_steps_are_fewer_as_all_nodes_rise_together(make, monkeypatch):
+    rng = np.random.default_rng(4)
+    graph = Graph.from_edges(*rng.integers(0, 3000, (2, 30_000)), nodes=range(3000))
+    boundary, values = np.arange(60), np.eye(2)[rng.integers(0, 2, 60)]
+
+    def steps(ranks):
+        problem = shared_problem(graph, ranks, boundary, values)
+        n_own = problem.graph.n_own
+        arithmetic = make(problem, problem.graph.degrees[:n_own])
+        descent = Descent(problem, arithmetic, np.zeros((n_own, 2)), np.zeros(n_own))
+        descent.run(np.array([1e-5, 1e-5, 0.1]), 100)
+        return descent.steps, descent.temperatures()
+
+    together = on_ranks(2, steps)
+    for kind in (ReferenceArithmetic, NativeArithmetic):
+        monkeypatch.setattr(kind, "know_exits", lambda *_: None)
+    apart = on_ranks(2, steps)
+    assert together[0][0] <= apart[0][0] - 2
+    for (_, one), (_, other) in zip(together, apart, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-2)
+
+
 def test_the_more_ghosts_the_fewer_columns_at_once():
     own = 250e3
     sizes = [lanes_within(own, own + g, n_classes=10, n_columns=10) for g in (0, 745e3, 3e6)]
@@ -209,7 +262,7 @@ def test_native_arithmetic_is_that_of_the_reference(width, weighted):
             sums = [tuple(np.concatenate(some) for some in zip(*sums, strict=True))]
             sums.append((arithmetic.multiply(own, V),))
             sums.append(arithmetic.descend(np.linspace(0, 1, width), own, V, D, R))
-            arithmetic.turn(np.linspace(1, 0, width), R, own)
+            arithmetic.turn(np.linspace(1, 0, width), np.linspace(0, 2, width), R, own)
             found.append((V, D, R, own[: share.n_own, :width], *(x for some in sums for x in some)))
         for one, other in zip(*found, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)

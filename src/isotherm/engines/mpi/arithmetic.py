@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from isotherm.engines.mpi.share import SharedProblem
     from isotherm.solvers.imbalance import Imbalance
 
-    Sums = tuple[NDArray[np.float64], NDArray[np.float64]]  # Σ R² / diagonal, max |R| / gauge
+    # Σ R² / diagonal, max |R| / gauge, and Σ staying R, or 0 if that is not known
+    Sums = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 SINGLE = (1e-15, 1e15)  # degrees for which float32 has room enough
 
@@ -44,10 +45,27 @@ class Arithmetic(Protocol):
         By how much a residual may shrink before it is found afresh: rounding adds up.
     gauge : array of shape (n_own,)
         The unit of residuals.
+    loss : array of shape (n_own,)
+        What leaks away of a temperature of 1.
+    all_exits : float
+        What leaves the free nodes of all ranks if all are at 1; 0: not known.
     """
 
     digits: float
     gauge: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    all_exits: float
+
+    def know_exits(self, exits: NDArray[np.float64], all_exits: float) -> None:
+        """Take note of what leaves own nodes, M 1; 0 at those that are not free.
+
+        What of the diagonal does not leave is `staying` with free nodes.
+        """
+        ...
+
+    def exits(self, rows: slice) -> NDArray[np.float64]:
+        """What leaves some of the own nodes, once that is known."""
+        ...
 
     def width(self, lanes: int) -> int:
         """Numbers of a row in which so many columns lie side by side."""
@@ -88,8 +106,14 @@ class Arithmetic(Protocol):
         """D += α P and R −= α V."""
         ...
 
-    def turn(self, beta: NDArray[np.float64], R: NDArray[Any], P: NDArray[Any]) -> None:
-        """P = R / diagonal + β P."""
+    def turn(
+        self,
+        beta: NDArray[np.float64],
+        shift: NDArray[np.float64],
+        R: NDArray[Any],
+        P: NDArray[Any],
+    ) -> None:
+        """P = R / diagonal + shift + β P at free nodes."""
         ...
 
     def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any], lot: slice) -> Sums:
@@ -120,6 +144,15 @@ class ReferenceArithmetic:
         self.rows = share.rows.matrix()[:n]
         self._is_held = ~problem.is_free
         self._room = np.empty((0, 0))  # for one vector
+        self.all_exits = 0.0
+        self._staying: NDArray[np.float64] | None = None
+
+    def know_exits(self, exits: NDArray[np.float64], all_exits: float) -> None:
+        self._staying, self.all_exits = 1.0 - exits / self.diagonal, all_exits
+
+    def exits(self, rows: slice) -> NDArray[np.float64]:
+        assert self._staying is not None  # noqa: S101  # as the caller knows
+        return np.asarray((1.0 - self._staying[rows]) * self.diagonal[rows])
 
     def width(self, lanes: int) -> int:
         return lanes
@@ -161,10 +194,18 @@ class ReferenceArithmetic:
         R -= np.multiply(alpha, V, out=room)
         return self._sums(R)
 
-    def turn(self, beta: NDArray[np.float64], R: NDArray[Any], P: NDArray[Any]) -> None:
+    def turn(
+        self,
+        beta: NDArray[np.float64],
+        shift: NDArray[np.float64],
+        R: NDArray[Any],
+        P: NDArray[Any],
+    ) -> None:
         own = P[: self.n_own]
         own *= beta
         own += np.divide(R, self.diagonal[:, np.newaxis], out=self._room_of(R))
+        if shift.any():
+            own += np.multiply(shift, self.free[:, np.newaxis], out=self._room_of(R))
 
     def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any], lot: slice) -> Sums:
         own, some = X[: self.n_own], R[:, lot]
@@ -179,7 +220,8 @@ class ReferenceArithmetic:
         np.divide(R, self.diagonal[:, np.newaxis], out=room)
         dots = np.einsum("ik,ik->k", R, room)
         np.divide(R, self.gauge[:, np.newaxis], out=room)
-        return dots, np.abs(room, out=room).max(axis=0, initial=0.0)
+        staying = np.zeros(R.shape[1]) if self._staying is None else self._staying @ R
+        return dots, np.abs(room, out=room).max(axis=0, initial=0.0), np.asarray(staying)
 
     def _room_of(self, R: NDArray[Any]) -> NDArray[np.float64]:
         """Room for a vector like R: to have it anew each time would take as long as to fill it."""
@@ -209,16 +251,28 @@ class NativeArithmetic:
         free = problem.is_free[:n]
         diagonal = np.where(free, degrees + self.loss, 1.0)
         inverse_gauge = np.where(free, 1.0 / gauge, 0.0)
+        self._diagonal = diagonal.astype(np.float32)
+        self._staying = np.empty(0, np.float32)
+        self.all_exits = 0.0
         self._share = core.Share(
             share.rows.start,
             share.rows.ends,
             share.rows.weights,
             free.view(np.uint8),
-            diagonal.astype(np.float32),
+            self._diagonal,
             (1.0 / diagonal).astype(np.float32),
             inverse_gauge.astype(np.float32),
             self.threads,
         )
+
+    def know_exits(self, exits: NDArray[np.float64], all_exits: float) -> None:
+        leaving = np.empty(len(exits), np.float32)
+        np.divide(exits, self._diagonal, out=leaving, casting="same_kind")
+        self._staying, self.all_exits = np.subtract(1.0, leaving, out=leaving), all_exits
+        self._share.know_staying(self._staying)
+
+    def exits(self, rows: slice) -> NDArray[np.float64]:
+        return np.asarray((1.0 - self._staying[rows]) * self._diagonal[rows], np.float64)
 
     def width(self, lanes: int) -> int:
         return width_for(lanes)
@@ -253,16 +307,22 @@ class NativeArithmetic:
         D: NDArray[Any],
         R: NDArray[Any],
     ) -> Sums:
-        dots, levels = self._share.descend(alpha.tolist(), P, V, D, R)
-        return np.array(dots), np.array(levels)
+        dots, levels, staying = self._share.descend(alpha.tolist(), P, V, D, R)
+        return np.array(dots), np.array(levels), np.array(staying)
 
-    def turn(self, beta: NDArray[np.float64], R: NDArray[Any], P: NDArray[Any]) -> None:
-        self._share.turn(beta.tolist(), R, P)
+    def turn(
+        self,
+        beta: NDArray[np.float64],
+        shift: NDArray[np.float64],
+        R: NDArray[Any],
+        P: NDArray[Any],
+    ) -> None:
+        self._share.turn(beta.tolist(), shift.tolist(), R, P)
 
     def weigh(self, X: NDArray[np.float64], heated: int, R: NDArray[Any], lot: slice) -> Sums:
         within = heated - lot.start if lot.start <= heated < lot.stop else -1
-        dots, levels = self._share.weigh(X, self.loss, self.gauge, within, R, lot.start)
-        return np.array(dots), np.array(levels)
+        dots, levels, staying = self._share.weigh(X, self.loss, self.gauge, within, R, lot.start)
+        return np.array(dots), np.array(levels), np.array(staying)
 
     def imbalance(self, problem: SharedProblem, X: NDArray[np.float64], h: Any) -> Imbalance:
         return shared_imbalance(problem, X, h, self.threads)

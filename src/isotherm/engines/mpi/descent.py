@@ -1,4 +1,9 @@
-"""Conjugate gradients across ranks: some columns at once, with the exit times of their proof."""
+"""Conjugate gradients across ranks: some columns at once, with the exit times of their proof.
+
+What would take the most steps is that all nodes are too cold, or too warm, together: steps are
+deflated by the vector of ones (A-DEF2 of Tang, Nabben, Vuik and Erlangga, Journal of Scientific
+Computing 39, 2009), as those of the core are.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.engines.mpi.arithmetic import Arithmetic
+    from isotherm.engines.mpi.arithmetic import Arithmetic, Sums
     from isotherm.engines.mpi.share import SharedProblem
 
 PIECE = 1 << 16  # rows looked at at once
@@ -69,11 +74,14 @@ class Descent:
         self._moving = np.zeros(width, dtype=bool)
         self._rz: NDArray[np.float64]
         self._levels: NDArray[np.float64]
+        self._staying: NDArray[np.float64]
         self._previous = np.full(width, np.inf)
         if started:
             self.refresh()
         else:
             self._begin()
+        if arithmetic.all_exits > 0:
+            self._lift()
 
     @property
     def levels(self) -> NDArray[np.float64]:
@@ -120,14 +128,30 @@ class Descent:
         # afresh meanwhile. A column at its goal is frozen by α = β = 0.
         ranks, arithmetic = self._problem.graph.ranks, self._arithmetic
         beta = _ratio(self._rz, self._previous, moving & self._moving)
-        arithmetic.turn(beta, self._R, self._P)
+        # As much comes back by the shift as would leave by the rest of a direction.
+        shift = self._staying / (arithmetic.all_exits or np.inf)
+        arithmetic.turn(beta, shift, self._R, self._P)
         along = ranks.sums(arithmetic.multiply(self._P, self._V))
         alpha = _ratio(self._rz, along, moving)
         self._previous, self._moving = self._rz, moving
-        self._rz, self._levels = self._over_ranks(
-            arithmetic.descend(alpha, self._P, self._V, self._D, self._R)
-        )
+        self._descend(alpha)
         self.steps += 1
+
+    def _descend(self, alpha: NDArray[np.float64]) -> None:
+        own = self._arithmetic.descend(alpha, self._P, self._V, self._D, self._R)
+        self._rz, self._levels, self._staying = self._over_ranks(own)
+
+    def _lift(self) -> None:
+        """Let all free nodes rise by as much as leaves the residual a sum of 0."""
+        arithmetic, free = self._arithmetic, self._problem.is_free[: self._n_own, np.newaxis]
+        heat = self._problem.graph.ranks.sums(self._R.sum(axis=0, dtype=np.float64))
+        rise = heat / arithmetic.all_exits
+        for first in range(0, self._n_own, PIECE):
+            rows = slice(first, min(first + PIECE, self._n_own))
+            self._R[rows] -= arithmetic.exits(rows)[:, np.newaxis] * rise
+            self._D[rows] += free[rows] * rise
+        self._descend(np.zeros(len(rise)))
+        self._weighed = self._levels
 
     def _begin(self) -> None:
         """Find residuals where only the boundary is warm: with the digits of a step, for its price.
@@ -137,27 +161,28 @@ class Descent:
         free, arithmetic = self._problem.is_free[: self._n_own], self._arithmetic
         held = self._problem.boundary
         self._P[held, : self.columns] = self._problem.values
+        if self._heated >= 0:  # its place is free so far: what leaves for the boundary, negative
+            self._P[held, self._heated] = 1.0
         arithmetic.begin(self._P, self._V)
         if self._heated >= 0:
+            out = arithmetic.loss - self._V[:, self._heated]
+            out[~free] = 0.0
+            all_out = self._problem.graph.ranks.sums(np.array([out.sum()]))
+            arithmetic.know_exits(out, float(all_out[0]))
+            self._V[:, self._heated] = 0.0
             self._R[:, self._heated] = np.where(free, arithmetic.gauge, 0.0)
-        whole = np.ones(len(self._moving))
-        self._rz, self._levels = self._over_ranks(
-            arithmetic.descend(whole, self._P, self._V, self._D, self._R)
-        )
+        self._descend(np.ones(len(self._moving)))
         self._P[held] = self._D[held] = 0.0  # elsewhere they are; ghosts are filled in anew
         self._weighed = self._levels
 
     def refresh(self) -> None:
         """Find residuals afresh; the next step goes on in its direction."""
-        self._rz, self._levels = self._weigh()
-        self._weighed = self._levels
-
-    def _weigh(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         self._settle()
-        own = np.zeros((2, len(self._moving)))
+        own = np.zeros((3, len(self._moving)))
         for lot, X in self.lots():
             own[:, lot] = self._arithmetic.weigh(X, self._heated, self._R, lot)
-        return self._over_ranks((own[0], own[1]))
+        self._rz, self._levels, self._staying = self._over_ranks((own[0], own[1], own[2]))
+        self._weighed = self._levels
 
     def _settle(self) -> None:
         """Add to T, in float64, what the steps have changed."""
@@ -208,11 +233,9 @@ class Descent:
         X[: self._n_own, some.shape[1] :] = 0.0
         return X
 
-    def _over_ranks(
-        self, own: tuple[NDArray[np.float64], NDArray[np.float64]]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _over_ranks(self, own: Sums) -> Sums:
         found = self._problem.graph.ranks.gathered(np.array(own))
-        return found[:, 0].sum(axis=0), found[:, 1].max(axis=0)
+        return found[:, 0].sum(axis=0), found[:, 1].max(axis=0), found[:, 2].sum(axis=0)
 
     def settle(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
         """Put into T what was found, within its bounds; `refresh` goes on from there."""

@@ -100,20 +100,30 @@ class PetscArithmetic(ReferenceArithmetic):
         V[:] = product.getDenseArray()
         return np.asarray(np.einsum("ik,ik->k", P[: self.n_own], V))
 
-    def turn(self, beta: NDArray[np.float64], R: NDArray[Any], P: NDArray[Any]) -> None:
+    def know_exits(self, exits: NDArray[np.float64], all_exits: float) -> None:
+        if self._multigrid is None:  # which has coarser vectors than that of ones
+            super().know_exits(exits, all_exits)
+
+    def turn(
+        self,
+        beta: NDArray[np.float64],
+        shift: NDArray[np.float64],
+        R: NDArray[Any],
+        P: NDArray[Any],
+    ) -> None:
         if self._Z is None:
-            super().turn(beta, R, P)
+            super().turn(beta, shift, R, P)
             return
         own = P[: self.n_own]
         own *= beta
         own += self._Z
 
     def _sums(self, R: NDArray[Any]) -> Sums:
-        dots, levels = super()._sums(R)
+        dots, levels, staying = super()._sums(R)
         if self._multigrid is None:
-            return dots, levels
+            return dots, levels, staying
         self._Z = self._preconditioned(R)
-        return np.einsum("ik,ik->k", R, self._Z), levels
+        return np.einsum("ik,ik->k", R, self._Z), levels, staying
 
     def _preconditioned(self, R: NDArray[Any]) -> NDArray[np.float64]:
         """One cycle of the multigrid on each column."""
