@@ -7,10 +7,11 @@ from isotherm import BlockModel, Graph
 from isotherm.compiled import core
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines.mpi import MpiEngine
-from isotherm.engines.mpi.arithmetic import NativeArithmetic, ReferenceArithmetic
+from isotherm.engines.mpi.arithmetic import NativeArithmetic
 from isotherm.engines.mpi.components import _parts, lowest_seeds
 from isotherm.engines.mpi.descent import Descent
 from isotherm.engines.mpi.lanes import WIDTHS, bytes_of_vectors, lanes_within
+from isotherm.engines.mpi.reference import ReferenceArithmetic
 from isotherm.engines.mpi.session import SharedSession
 from isotherm.engines.mpi.share import SharedProblem
 from isotherm.errors import LabelError, ParameterError

@@ -14,7 +14,7 @@ WIDTHS = (4, 8, 12, 16)
 LINE = 16  # float32 of a cache line: rows gathered at random should not lie in two
 ARRAYS = 6
 # Besides the columns: numbers, exit times, masks; of own nodes, what is beyond half of their rows.
-BYTES_PER_OWN, BYTES_PER_GHOST = 24, 40
+BYTES_PER_OWN, BYTES_PER_GHOST = 28, 40
 
 
 def width_for(lanes: int) -> int:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.compiled import core, n_threads
-from isotherm.engines.mpi.arithmetic import ReferenceArithmetic, shared_imbalance, with_entries
+from isotherm.engines.mpi.arithmetic import shared_imbalance
+from isotherm.engines.mpi.reference import ReferenceArithmetic, with_entries
 from isotherm.engines.mpi.vectors import zeros
 from isotherm.errors import MissingLibrary
 
