@@ -61,7 +61,7 @@ class Arithmetic(Protocol):
         """
         ...
 
-    def exits(self, rows: slice) -> NDArray[np.float64]:
+    def exits(self, rows: slice) -> NDArray[np.floating]:
         """What leaves some of the own nodes, once that is known."""
         ...
 
@@ -164,8 +164,8 @@ class NativeArithmetic:
         self._staying, self.all_exits = np.subtract(1.0, leaving, out=leaving), all_exits
         self._share.know_staying(self._staying)
 
-    def exits(self, rows: slice) -> NDArray[np.float64]:
-        return np.asarray((1.0 - self._staying[rows]) * self._diagonal[rows], np.float64)
+    def exits(self, rows: slice) -> NDArray[np.floating]:
+        return np.asarray((1.0 - self._staying[rows]) * self._diagonal[rows])
 
     def width(self, lanes: int) -> int:
         return width_for(lanes)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from isotherm.engines.mpi.share import SharedProblem
 
 PIECE = 1 << 16  # rows looked at at once
+SMALL_PIECE = 1 << 12  # the same where copies of them are made
 
 
 class Descent:
@@ -145,9 +146,9 @@ class Descent:
         """Let all free nodes rise by as much as leaves the residual a sum of 0."""
         arithmetic, free = self._arithmetic, self._problem.is_free[: self._n_own, np.newaxis]
         heat = self._problem.graph.ranks.sums(self._R.sum(axis=0, dtype=np.float64))
-        rise = heat / arithmetic.all_exits
-        for first in range(0, self._n_own, PIECE):
-            rows = slice(first, min(first + PIECE, self._n_own))
+        rise = (heat / arithmetic.all_exits).astype(self._R.dtype)
+        for first in range(0, self._n_own, SMALL_PIECE):
+            rows = slice(first, min(first + SMALL_PIECE, self._n_own))
             self._R[rows] -= arithmetic.exits(rows)[:, np.newaxis] * rise
             self._D[rows] += free[rows] * rise
         self._descend(np.zeros(len(rise)))
