@@ -25,7 +25,7 @@ from isotherm.memory import size_text
 STEPS = 20  # of block models and R-MAT graphs at 1e-6; citation graphs take 60 to 130
 
 # Rounded from runs on two busy processors, or counted from the arrays that are held. Memory
-# was within a twentieth, and time up to 1.5 times what they give: see docs/many-machines.md, and
+# was within a twentieth, and time up to 1.6 times what they give: see docs/many-machines.md, and
 # results/benchmarks/ranks_share_the_work.json.
 PROCESS = 116e6  # bytes of a rank without a graph; pandas, in a script that loads it, has 45e6 more
 KEPT = 20e6  # that libraries keep for later use, and what is on its way
