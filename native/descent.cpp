@@ -437,8 +437,9 @@ void Descent::advance(const float* from, const float* largest, const Dots& dots,
     const auto lift_rows = [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t row = first; row < last; ++row) {
             if (!(system_->mass[row] > 0)) continue;
-            T* const x = X.first + row * X.stride;
-            for (int l = 0; l < X.count; ++l) x[l] += static_cast<T>(rise[l]);
+            for (int l = 0; l < X.count; ++l) {
+                X.first[row * X.stride + l] += static_cast<T>(rise[l]);
+            }
             if (h) h[row] += rise[x_.columns];
         }
     };
