@@ -943,7 +943,7 @@ void answers_do_not_depend_on_the_threads(bool factor, const Kernels* kernels) {
 // Heat from one node alone, which is followed as it spreads, against the same next to a column whose
 // heat is everywhere. Lanes have nothing to do with each other, but all nodes are lifted later.
 void heat_is_followed_without_loss(const Edges& edges, bool weighted, int columns, bool reduced,
-                                   const Kernels* kernels) {
+                                   int steps, const Kernels* kernels) {
     const Sample s(edges, weighted, 0.05);
     const Options o{columns, false, false, false, true, true, 0.0, 2, kernels, reduced};
     const auto first_free = std::find(s.free.begin() + s.n / 2, s.free.end(), 1) - s.free.begin();
@@ -965,7 +965,7 @@ void heat_is_followed_without_loss(const Edges& edges, bool weighted, int column
         const Columns<float> all{X.data(), columns, columns};
         Descent descent(problem, columns, false, false, &sources, 0);
         descent.begin(all, scale.data());
-        for (int step = 0; step < 200; ++step) {
+        for (int step = 0; step < steps; ++step) {
             float levels[max_width + 1];
             descent.step(all, nullptr, levels);
         }
@@ -1818,8 +1818,8 @@ int main() {
             answers_do_not_depend_on_the_threads<double>(factor, kernels);
         }
         for (const int columns : {1, 2, 5, 16}) {
-            heat_is_followed_without_loss(strip(8000, 4), true, columns, true, kernels);
-            heat_is_followed_without_loss(scattered(9000, 70000), false, columns, false, kernels);
+            heat_is_followed_without_loss(strip(8000, 4), true, columns, true, 200, kernels);
+            heat_is_followed_without_loss(scattered(9000, 70000), false, columns, false, 30, kernels);
         }
         for (const bool reduced : {false, true}) lifted_steps_are_fewer(reduced, kernels);
         neighbours_joined_by_several_edges_count_once(kernels);
