@@ -478,8 +478,8 @@ void advance(const System& M, const Vectors& x, const float* from, const Columns
             }
         }
         const Tile masses = spread<W>(mass + i);
-        const Tile level = load_tile<W>(from, i, stride) + where_positive(masses, shift);
-        const Tile stored = store_directions<W, Halves>(P, i, unit * (level + keep * p), x.shared);
+        const Tile shifted = load_tile<W>(from, i, stride) + where_positive(masses, shift);
+        const Tile stored = store_directions<W, Halves>(P, i, unit * (shifted + keep * p), x.shared);
         sum += masses * load_tile<W>(Z, i, stride) * stored;
         if (i % rows_per_sum<W> == 0) sum.flush();
     }

@@ -381,7 +381,7 @@ inline Row<T, W> inverse_or_0(Row<T, W> a) {
     return a;
 }
 
-// b, and 0 where a is.
+// b where a is positive, else 0.
 template <class T, int W>
 inline Row<T, W> where_positive(const Row<T, W>& a, Row<T, W> b) {
     for (int k = 0; k < a.parts; ++k) {

@@ -65,12 +65,13 @@ struct Lot {
 void weigh_share(const Share& share, const Heating& heat, const Lot& lot, float* R, int stride,
                  const SumsOfShare& sums, int threads);
 
+// The same of some rows.
 struct SumsOfRows {
     double *dots, *staying;
     float* levels;
 };
 
-// The same on rows from `first` to `last`, compiled once per instruction set. No inline function
+// These functions on rows from `first` to `last`, compiled once per instruction set. No inline function
 // that a linker could share between them may be used there.
 struct ShareKernels {
     void (*multiply)(const Share&, const float* P, float* V, const SumsOfRows&, std::int64_t first,

@@ -162,7 +162,7 @@ class Descent:
         free, arithmetic = self._problem.is_free[: self._n_own], self._arithmetic
         held = self._problem.boundary
         self._P[held, : self.columns] = self._problem.values
-        if self._heated >= 0:  # its place is free so far: what leaves for the boundary, negative
+        if self._heated >= 0:  # still empty: it finds what leaves for the boundary, sign turned
             self._P[held, self._heated] = 1.0
         arithmetic.begin(self._P, self._V)
         if self._heated >= 0:
