@@ -14,6 +14,17 @@ constexpr std::int64_t ahead = 32, doubles_ahead = 20;
 // Tiles of rows, and entries of a row, after which sums in float are moved to double.
 constexpr std::int64_t tiles_per_sum = 32, hub = 256;
 
+// Two ends by one load, of which a core makes no more than a few at a time: the first in the lower
+// half.
+inline std::uint64_t two_ends(const std::int32_t* ends) {
+    std::uint64_t both;
+    __builtin_memcpy(&both, ends, sizeof both);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    both = both << 32 | both >> 32;
+#endif
+    return both;
+}
+
 // Two rows of two floats.
 using Pairs = Vec<float, 4>;
 inline Pairs load_pairs(const void* P, std::int64_t i, std::int64_t j) {
@@ -22,10 +33,16 @@ inline Pairs load_pairs(const void* P, std::int64_t i, std::int64_t j) {
     return reinterpret_cast<Pairs>(both);
 }
 
-// Four rows of two halves.
+// Four rows of one half, and of two.
+inline Vec<float, 4> load_four_halves(const std::uint16_t* rows, const std::int32_t* ends) {
+    const std::uint64_t a = two_ends(ends), b = two_ends(ends + 2);
+    return four_halves(rows[a & 0xffffffffu], rows[a >> 32], rows[b & 0xffffffffu], rows[b >> 32]);
+}
 inline Vec<float, 8> load_four_pairs(const void* P, const std::int32_t* ends) {
     const auto* const rows = static_cast<const std::uint32_t*>(P);  // only ever moved
-    const Vec<std::uint32_t, 4> four = {rows[ends[0]], rows[ends[1]], rows[ends[2]], rows[ends[3]]};
+    const std::uint64_t a = two_ends(ends), b = two_ends(ends + 2);
+    const Vec<std::uint32_t, 4> four = {rows[a & 0xffffffffu], rows[a >> 32], rows[b & 0xffffffffu],
+                                        rows[b >> 32]};
     std::uint16_t halves[8];
     __builtin_memcpy(halves, &four, sizeof four);
     return load_halves<8>(halves);
@@ -206,6 +223,10 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
     constexpr std::int64_t bytes = bytes_per_row(W, Halves);
     const bool asks = M.n_rows * bytes > near_bytes;
     const std::int64_t stop = asks ? start[M.n_rows] - ahead : 0;
+    constexpr std::int64_t bytes_of_weight =
+        kind == Weights::ones ? 0 : kind == Weights::floats ? sizeof(float) : sizeof(double);
+    const std::int64_t stop_of_entries =
+        ask_until(start[M.n_rows], sizeof(std::int32_t) + bytes_of_weight);
     const char* const rows = static_cast<const char*>(x.P);
     const auto sum_of_row = [&](std::int64_t i) __attribute__((always_inline)) {
         const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
@@ -223,12 +244,34 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
                 else return weight(at) * p;
             };
             const auto ask_for_four = [&](std::int64_t at) __attribute__((always_inline)) {
+                if (at < stop_of_entries) {
+                    const std::int64_t later = at + entries_ahead;
+                    __builtin_prefetch(ends + later, 0, 0);
+                    if (kind == Weights::floats) __builtin_prefetch(M.weights + later, 0, 0);
+                    if (kind == Weights::doubles) __builtin_prefetch(M.graph_weights + later, 0, 0);
+                }
                 if (at + 4 >= stop) return;
                 for (int k = 0; k < 4; ++k) __builtin_prefetch(rows + bytes * ends[at + ahead + k]);
             };
             V sums{};
-            if constexpr (W == 1) {
-                static_assert(!Halves);
+            if constexpr (W == 1 && Halves) {  // four entries to a register
+                const auto* const p = static_cast<const std::uint16_t*>(x.P);
+                Vec<float, 4> four{};
+                for (; e + 4 <= e1; e += 4) {
+                    ask_for_four(e);
+                    if constexpr (kind == Weights::ones) four += load_four_halves(p, ends + e);
+                    else four += weights_from(e) * load_four_halves(p, ends + e);
+                }
+                if (e < e1) {  // up to three more: rows as long as this one are near it
+                    const bool second = e + 1 < e1, third = e + 2 < e1;
+                    const Vec<float, 4> rest = four_halves(
+                        p[ends[e]], second ? p[ends[e + 1]] : 0, third ? p[ends[e + 2]] : 0, 0);
+                    if constexpr (kind == Weights::ones) four += rest;
+                    else four += Vec<float, 4>{weight(e), second ? weight(e + 1) : 0.0f, third ? weight(e + 2) : 0.0f, 0.0f} * rest;
+                }
+                sums.part[0][0] = (four[0] + four[1]) + (four[2] + four[3]);
+                return sums;
+            } else if constexpr (W == 1) {
                 const auto* const p = static_cast<const float*>(x.P);
                 const auto four_from = [&](std::int64_t k) __attribute__((always_inline)) {
                     return Vec<float, 4>{p[ends[k]], p[ends[k + 1]], p[ends[k + 2]], p[ends[k + 3]]};
@@ -573,7 +616,7 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
 template <Weights kind, bool Halves>
 void product_of(const System& M, const Vectors& x, std::int64_t first, std::int64_t last,
                 double* dots) {
-    ISOTHERM_BY_WIDTH(x.width, (product<W, kind, (Halves && may_be_halves(W))>(M, x, first, last, dots)))
+    ISOTHERM_BY_WIDTH(x.width, (product<W, kind, Halves>(M, x, first, last, dots)))
 }
 void any_product(const System& M, const Vectors& x, std::int64_t first, std::int64_t last,
                  double* dots) {
@@ -606,7 +649,7 @@ void any_advance(const System& M, const Vectors& x, const float* from, const Col
                  std::int64_t last, double* dots) {
     if (x.halves) {
         ISOTHERM_BY_WIDTH(
-            x.width, (advance<T, W, may_be_halves(W)>(M, x, from, X, h, step, turn, first, last, dots)))
+            x.width, (advance<T, W, true>(M, x, from, X, h, step, turn, first, last, dots)))
     } else {
         ISOTHERM_BY_WIDTH(
             x.width, (advance<T, W, false>(M, x, from, X, h, step, turn, first, last, dots)))

@@ -25,13 +25,12 @@ namespace {
 inline int width_for(int lanes) {
     return lanes <= 1 ? 1 : lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16;
 }
-// Whether P may be of halves, and whether that pays. Rows of two numbers are small as they are,
-// unless there are so many of them that a core's own cache does not hold them; and the widest, if
-// there are few of them, are sooner added up than converted.
-constexpr bool may_be_halves(int width) { return width >= 2; }
+// Whether P is better of halves. Narrow rows are small as they are, unless there are so many of them
+// that a core's own cache does not hold them; and the widest, if there are few of them, are sooner
+// added up than converted.
 inline bool are_better_halves(int width, std::int64_t rows) {
-    const std::int64_t few = width == 2 ? 1 << 15 : width == max_width ? 1 << 10 : 0;
-    return may_be_halves(width) && rows > few;
+    const std::int64_t few = width <= 2 ? 1 << 15 : width == max_width ? 1 << 10 : 0;
+    return rows > few;
 }
 constexpr std::int64_t bytes_per_row(int width, bool halves) { return width * (halves ? 2 : 4); }
 // Rows for which there must be room, so that a register may be filled from any of them on.

@@ -147,6 +147,19 @@ inline Vec<float, N> load_halves(const std::uint16_t* from) {
 #endif
 }
 
+// Those of four places, put together in a register; compilers would do so elsewhere.
+inline Vec<float, 4> four_halves(std::uint16_t a, std::uint16_t b, std::uint16_t c, std::uint16_t d) {
+#if defined(__F16C__)
+    __m128i halves = _mm_cvtsi32_si128(a);
+    halves = _mm_insert_epi16(halves, b, 1);
+    halves = _mm_insert_epi16(halves, c, 2);
+    return _mm_cvtph_ps(_mm_insert_epi16(halves, d, 3));
+#else
+    const std::uint16_t halves[] = {a, b, c, d};
+    return load_halves<4>(halves);
+#endif
+}
+
 template <int N>
 inline void store_halves(std::uint16_t* to, Vec<float, N> v) {
 #if defined(__F16C__)

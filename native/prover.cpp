@@ -162,7 +162,7 @@ struct TwoGroups {
 
 // The entry up to which the memory of a later one is asked for, if rows are of so many bytes.
 template <class T>
-inline std::int64_t ask_until(const Claim<T>& claim, std::size_t bytes) {
+inline std::int64_t ask_for_rows_until(const Claim<T>& claim, std::size_t bytes) {
     const std::int64_t all = claim.graph.n_nodes * static_cast<std::int64_t>(bytes);
     return all > near_bytes ? claim.graph.n_entries() - ahead : 0;
 }
@@ -172,7 +172,7 @@ template <int G, bool Weighted, bool First, class T>
 inline void prove_columns(const Claim<T>& claim, Node& node, TwoGroups<G>& columns) {
     const std::int64_t a = columns.a, b = columns.b;
     const Graph& graph = claim.graph;
-    const std::int64_t stride = claim.columns, stop = ask_until(claim, stride * sizeof(T));
+    const std::int64_t stride = claim.columns, stop = ask_for_rows_until(claim, stride * sizeof(T));
     const T* const X = claim.X;
     const double own_h = claim.h[node.i];
     const Doubles<G> own_a = load<G>(X + node.i * stride + a), own_b = load<G>(X + node.i * stride + b);
@@ -247,7 +247,7 @@ inline void prove_row(const Claim<T>& claim, Node& node, TwoGroups<G>& first, Ev
 template <int G, bool Weighted, class T>
 inline void prove_packed(const Claim<T>& claim, Node& node, Maxima<G>& found) {
     const Graph& graph = claim.graph;
-    const std::int64_t stop = ask_until(claim, G * sizeof(double)), count = claim.columns;
+    const std::int64_t stop = ask_for_rows_until(claim, G * sizeof(double)), count = claim.columns;
     const double* const Z = claim.packed;
     const Doubles<G> own = load<G>(Z + node.i * G);
     Flow<Doubles<G>> in;
