@@ -227,6 +227,7 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
         kind == Weights::ones ? 0 : kind == Weights::floats ? sizeof(float) : sizeof(double);
     const std::int64_t stop_of_entries =
         ask_until(start[M.n_rows], sizeof(std::int32_t) + bytes_of_weight);
+    const std::int64_t stop_of_all = stop > stop_of_entries ? stop : stop_of_entries;
     const char* const rows = static_cast<const char*>(x.P);
     const auto sum_of_row = [&](std::int64_t i) __attribute__((always_inline)) {
         const auto sum_of = [&](std::int64_t e, std::int64_t e1) __attribute__((always_inline)) {
@@ -238,12 +239,21 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
                 if constexpr (kind == Weights::floats) return load<float, 4>(M.weights + at);
                 else return Vec<float, 4>{weight(at), weight(at + 1), weight(at + 2), weight(at + 3)};
             };
+            const auto some_weights_from = [&](std::int64_t at, std::int64_t to)
+                                               __attribute__((always_inline)) {
+                const int count = static_cast<int>(to - at);
+                if constexpr (kind == Weights::floats) return load_some<float, 4>(M.weights + at, count);
+                Vec<float, 4> some{};
+                for (int k = 0; k < count; ++k) some[k] = weight(at + k);
+                return some;
+            };
             const auto term = [&](std::int64_t at) __attribute__((always_inline)) {
                 const V p = load_direction<W, Halves>(x.P, ends[at]);
                 if constexpr (kind == Weights::ones) return p;
                 else return weight(at) * p;
             };
             const auto ask_for_four = [&](std::int64_t at) __attribute__((always_inline)) {
+                if (at >= stop_of_all) return;
                 if (at < stop_of_entries) {
                     const std::int64_t later = at + entries_ahead;
                     __builtin_prefetch(ends + later, 0, 0);
@@ -267,7 +277,7 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
                     const Vec<float, 4> rest = four_halves(
                         p[ends[e]], second ? p[ends[e + 1]] : 0, third ? p[ends[e + 2]] : 0, 0);
                     if constexpr (kind == Weights::ones) four += rest;
-                    else four += Vec<float, 4>{weight(e), second ? weight(e + 1) : 0.0f, third ? weight(e + 2) : 0.0f, 0.0f} * rest;
+                    else four += some_weights_from(e, e1) * rest;
                 }
                 sums.part[0][0] = (four[0] + four[1]) + (four[2] + four[3]);
                 return sums;
