@@ -530,7 +530,7 @@ std::vector<double> superpose_all(const Matrix<const T>& base, const Matrix<cons
                                   const Matrix<const double>& shares,
                                   const Array<const double>& exits, const Array<const double>& low,
                                   const Array<const double>& high, const Matrix<T>& X,
-                                  int threads) {
+                                  int threads, const std::string& simd) {
     const std::size_t n = base.shape(0), K = base.shape(1), m = terms.shape(0);
     require(X.shape(0) == n && X.shape(1) == K, "as many temperatures as there were");
     require(terms.shape(1) == n && exits.shape(0) == n, "one entry per node");
@@ -540,7 +540,8 @@ std::vector<double> superpose_all(const Matrix<const T>& base, const Matrix<cons
                                static_cast<std::int64_t>(m), base.data(), terms.data(),
                                shares.data(), exits.data(), low.data(), high.data()};
     std::vector<double> level(K);
-    unlocked([&] { superpose<T>(sum, X.data(), level.data(), threads); });
+    const Superposer& superposer = kernels_named(simd).superposer();
+    unlocked([&] { superpose<T>(sum, X.data(), level.data(), threads, superposer); });
     return level;
 }
 
@@ -691,7 +692,7 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
           "boundary"_a, "values"_a, "low"_a, "high"_a, "unreached"_a, "n_free"_a, "nodes"_a,
           "columns"_a, "spans"_a);
     m.def("superpose", &superpose_all<T>, "base"_a.noconvert(), "terms"_a.noconvert(), "shares"_a,
-          "exits"_a, "low"_a, "high"_a, "X"_a.noconvert(), "threads"_a);
+          "exits"_a, "low"_a, "high"_a, "X"_a.noconvert(), "threads"_a, "simd"_a);
     bind_free_each<T, float>(m);
     bind_free_each<T, double>(m);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,

@@ -1,6 +1,7 @@
 #include "descent.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -49,14 +50,16 @@ void raise(float* most, const float* found, int count) {
 
 // Whether any node is held at another temperature than 0. Where no heat gets there is no number.
 template <class T>
-bool is_any_warm(const Operator& M, const Columns<T>& X, int count) {
-    for (std::int64_t i = 0; i < M.graph.n_nodes; ++i) {
-        const T* const row = X.first + i * X.stride;
-        for (int l = 0; M.kind[i] == held && l < count; ++l) {
-            if (row[l] < 0 || row[l] > 0) return true;
+bool is_any_warm(const Problem& problem, const Columns<T>& X, int count) {
+    std::atomic<bool> found{false};
+    problem.for_nodes([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last && !found; ++i) {
+            if (problem.M().kind[i] != held) continue;
+            const T* const row = X.first + i * X.stride;
+            if (std::any_of(row, row + count, [](T t) { return t < 0 || t > 0; })) found = true;
         }
-    }
-    return false;
+    });
+    return found;
 }
 
 }  // namespace
@@ -239,7 +242,7 @@ void Descent::pass_heat_on(const Columns<T>& X) {
     const int count = x_.columns;
     heat_.assign(static_cast<std::size_t>(M.graph.n_nodes) * count, 0.0);
     const auto heat_of = [&](std::int64_t i) { return heat_.data() + i * count; };
-    if (is_any_warm(M, X, count)) {
+    if (is_any_warm(problem_, X, count)) {
         problem_.for_boundary([&](std::int64_t i, std::int64_t j, double weight) {
             const T* const y = X.first + j * X.stride;
             for (int l = 0; l < count; ++l) heat_of(i)[l] += weight * y[l];
@@ -289,7 +292,7 @@ void Descent::begin(const Columns<T>& X, const double* scale) {
         float* const z = x_.Z + row * x_.stride;
         for (int l = 0; l < x_.columns; ++l) z[l] += share * (static_cast<float>(y[l]) * inverse[l]);
     };
-    const bool is_cold = !is_any_warm(M, X, x_.columns);  // then all heat is put in
+    const bool is_cold = !is_any_warm(problem_, X, x_.columns);  // then all heat is put in
     const auto begin_at = [&](std::int64_t row, std::int64_t i) {
         if (M.kind[i] != moving) return;
         float* const z = x_.Z + row * x_.stride;

@@ -686,6 +686,7 @@ constexpr Kernels table = {
     any_advance<double>,             any_residual<float>,  any_residual<double>,
     ISOTHERM_NAMED(prover_),
     ISOTHERM_NAMED(leads_),
+    ISOTHERM_NAMED(superposer_),
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "graph.hpp"
 #include "leads.hpp"
 #include "proof.hpp"
+#include "superpose.hpp"
 
 namespace isotherm {
 
@@ -213,6 +214,7 @@ struct Kernels {
                        Levels&);
     const Prover& (*prover)();
     const LeadFinder& (*leads)();
+    const Superposer& (*superposer)();
 };
 
 // Those for an instruction set; null if this machine does not have it.

@@ -385,6 +385,16 @@ inline Row<T, W> larger_or_nan(Row<T, W> a, const Row<T, W>& b) {
     return a;
 }
 
+// Within [low, high]; a NaN stays.
+template <class T, int W>
+inline Row<T, W> clipped(Row<T, W> a, const Row<T, W>& low, const Row<T, W>& high) {
+    for (int k = 0; k < a.parts; ++k) {
+        const auto most = a.part[k] > high.part[k] ? high.part[k] : a.part[k];
+        a.part[k] = most < low.part[k] ? low.part[k] : most;
+    }
+    return a;
+}
+
 // 1 / x, and 0 where x is.
 template <class T, int W>
 inline Row<T, W> inverse_or_0(Row<T, W> a) {

@@ -1671,7 +1671,7 @@ void a_seed_that_is_freed_is_where_it_would_be_without_its_label(const Edges& ed
 
 // Against the same in long double.
 template <class T>
-void sums_are_as_far_off_as_they_say(Int columns, Int n_terms, int threads) {
+void sums_are_as_far_off_as_they_say(Int columns, Int n_terms, int threads, const Kernels* kernels) {
     const Int n = 20000;
     std::vector<T> base, terms, X(n * columns);
     Doubles shares, exits, low(columns, 0.125), high(columns, 0.875), level(columns);
@@ -1681,7 +1681,7 @@ void sums_are_as_far_off_as_they_say(Int columns, Int n_terms, int threads) {
     for (Int i = 0; i < n; ++i) exits.push_back(dice.below(4) ? 0.5 + dice.uniform() : 0.0);
     const Superposition<T> sum{n,             columns,      n_terms,    base.data(), terms.data(),
                                shares.data(), exits.data(), low.data(), high.data()};
-    superpose(sum, X.data(), level.data(), threads);
+    superpose(sum, X.data(), level.data(), threads, kernels->superposer());
     for (Int k = 0; k < columns; ++k) {
         long double most = 0;
         for (Int i = 0; i < n; ++i) {
@@ -1798,10 +1798,12 @@ int main() {
                          : &a_seed_that_is_freed_is_where_it_would_be_without_its_label<double, float>;
             test_freed(scattered(120, 250), weighted, choice & 2 ? 0.05 : 0.0, threads);
         }
-        for (const Int columns : {1, 3, 10}) {
+        for (const Int columns : {1, 3, 10, 17}) {
             for (const Int n_terms : {0, 1, 4}) {
-                sums_are_as_far_off_as_they_say<float>(columns, n_terms, threads);
-                sums_are_as_far_off_as_they_say<double>(columns, n_terms, threads);
+                for (const Kernels* const kernels : all_kernels()) {
+                    sums_are_as_far_off_as_they_say<float>(columns, n_terms, threads, kernels);
+                    sums_are_as_far_off_as_they_say<double>(columns, n_terms, threads, kernels);
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from isotherm.compiled import core, n_threads
+from isotherm.compiled import core
 from isotherm.engines.cuda.device import find_device
 from isotherm.engines.cuda.method import DeviceConjugateGradient
 from isotherm.engines.cuda.plan import plan
@@ -139,7 +139,7 @@ class CudaOperator(ReferenceOperator):
     def superpose(self, sum_of: Superposition) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
         if core is None:
             return super().superpose(sum_of)
-        return native_superpose(sum_of, n_threads())  # the arrays are in the host's memory
+        return native_superpose(sum_of)  # the arrays are in the host's memory
 
     def ties_of(self, problem: DirichletProblem) -> DeviceTies | None:
         """The ties of a problem on the device."""

@@ -141,7 +141,7 @@ class NativeOperator(ReferenceOperator):
         return native_evidence(problem, X, h, threads=self.threads, simd=self.simd)
 
     def superpose(self, sum_of: Superposition) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
-        return native_superpose(sum_of, self.threads)
+        return native_superpose(sum_of, threads=self.threads, simd=self.simd)
 
     def method(self, solver: Solver) -> Method:
         if isinstance(solver, ConjugateGradient):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.compiled import core
+from isotherm.compiled import core, n_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,9 +15,14 @@ if TYPE_CHECKING:
 
 
 def native_superpose(
-    sum_of: Superposition, threads: int
+    sum_of: Superposition, *, threads: int | None = None, simd: str | None = None
 ) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
-    """The fast counterpart of `isotherm.solvers.superposition.superpose`."""
+    """The fast counterpart of `isotherm.solvers.superposition.superpose`.
+
+    See `NativeEngine` for threads and simd.
+    """
     T, V, shares, exits, bounds = sum_of
     X = np.empty_like(T)
-    return X, np.array(core.superpose(T, V, shares, exits, *bounds, X, threads))
+    simd = simd or core.instruction_sets()[0]
+    off = core.superpose(T, V, shares, exits, *bounds, X, n_threads(threads), simd)
+    return X, np.array(off)
