@@ -88,11 +88,15 @@ void require(bool holds, const char* what) {
     if (!holds) throw nb::value_error(what);
 }
 
-const double* weights_or_null(const nb::object& weights, std::size_t length) {
-    if (weights.is_none()) return nullptr;
-    const auto array = nb::cast<Array<const double>>(weights);
-    require(array.shape(0) == length, "weights and entries differ in number");
+const double* doubles_or_null(const nb::object& given, std::size_t length, const char* what) {
+    if (given.is_none()) return nullptr;
+    const auto array = nb::cast<Array<const double>>(given);
+    require(array.shape(0) == length, what);
     return array.data();
+}
+
+const double* weights_or_null(const nb::object& weights, std::size_t length) {
+    return doubles_or_null(weights, length, "weights and entries differ in number");
 }
 
 Graph view(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
@@ -483,16 +487,31 @@ template <class T>
 Evidence prove_all(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
                    const nb::object& weights, const Array<const std::uint8_t>& free, double leak,
                    const Matrix<const T>& X, const Array<const double>& h, const nb::object& ties,
-                   int threads, const std::string& simd, bool packed) {
+                   const nb::object& drains, int threads, const std::string& simd, bool packed) {
     const Graph graph = view(start, ends, weights);
     const auto n = static_cast<std::size_t>(graph.n_nodes);
     require(free.shape(0) == n && X.shape(0) == n && h.shape(0) == n, "one entry per node");
     require(X.shape(1) > 0, "at least one column");
     const BoundTies tied(ties, n, X.shape(1));
-    const Claim<T> claim{graph, free.data(), leak, X.data(), static_cast<std::int64_t>(X.shape(1)),
-                         h.data(), tied.ties};
+    Claim<T> claim{graph, free.data(), leak, X.data(), static_cast<std::int64_t>(X.shape(1)),
+                   h.data(), tied.ties};
+    claim.drains = doubles_or_null(drains, n, "one drain per node");
     const Prover& prover = kernels_named(simd).prover();
     return unlocked([&] { return prove<T>(claim, threads, prover, packed); });
+}
+
+// Into `drains`, which is of zeros. Ties hold h at 0, one column.
+void find_all_drains(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
+                     const nb::object& weights, const Array<const std::uint8_t>& free, double leak,
+                     const Array<const double>& h, const nb::object& ties,
+                     const Array<double>& drains, int threads, const std::string& simd) {
+    const Graph graph = view(start, ends, weights);
+    const auto n = static_cast<std::size_t>(graph.n_nodes);
+    require(free.shape(0) == n && h.shape(0) == n && drains.shape(0) == n, "one entry per node");
+    const BoundTies tied(ties, n, 1);
+    const Claim<double> claim{graph, free.data(), leak, nullptr, 0, h.data(), tied.ties};
+    const Prover& prover = kernels_named(simd).prover();
+    unlocked([&] { find_drains(claim, threads, prover, drains.data()); });
 }
 
 // Of numbers that are no less than 0.
@@ -686,8 +705,8 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
           "cold"_a, "tol"_a, "seconds"_a, "threads"_a);
     m.def("settle_beside", &settle_all_beside<T>, "steerings"_a, "X"_a.noconvert(), "threads"_a);
     m.def("prove", &prove_all<T>, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
-          "X"_a.noconvert(), "h"_a, "ties"_a.none(), "threads"_a, "simd"_a, nb::kw_only(),
-          "packed"_a);
+          "X"_a.noconvert(), "h"_a, "ties"_a.none(), "drains"_a.none(), "threads"_a, "simd"_a,
+          nb::kw_only(), "packed"_a);
     m.def("certify", &certify_all<T>, "found"_a, "X"_a.noconvert(), "h"_a, nb::kw_only(), "leak"_a,
           "boundary"_a, "values"_a, "low"_a, "high"_a, "unreached"_a, "n_free"_a, "nodes"_a,
           "columns"_a, "spans"_a);
@@ -990,6 +1009,8 @@ NB_MODULE(_core, m) {
         .def("rest", [](BoundSteering& self) { self.steering.rest(); })
         .def("multiply",
              [](BoundSteering& self) { unlocked([&] { self.steering.descent().multiply(); }); });
+    m.def("drains", &find_all_drains, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
+          "h"_a, "ties"_a.none(), "drains"_a, "threads"_a, "simd"_a);
     bind_type<float>(m, steering);
     bind_type<double>(m, steering);
     bind_share(m);

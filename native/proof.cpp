@@ -86,6 +86,7 @@ void Evidence::add(const Evidence& other) {
 template <class T>
 Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool packed) {
     Claim<T> claim = asked;
+    packed = packed && !claim.drains;  // else h is looked at only once
     const Buffer<double> rows = packed ? packed_rows(claim, threads) : Buffer<double>{};
     if (rows.get() != nullptr) {
         claim.packed = rows.get();
@@ -106,6 +107,13 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool pa
         all.add(part);
     });
     return all;
+}
+
+void find_drains(const Claim<double>& claim, int threads, const Prover& prover, double* drains) {
+    for_cuts(threads, cut_rows(claim.graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+        const StandardArithmetic standard;
+        prover.drain(claim, first, last, drains);
+    });
 }
 
 template <class T>

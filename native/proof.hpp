@@ -32,6 +32,8 @@ struct Claim {
     std::int64_t columns;
     const double* h;
     Ties ties;
+    // (M h)_i − ε′ of each free node, where that is known; else null.
+    const double* drains = nullptr;
     // A row of `width_packed` numbers for each node, h and then X, the rest 0; or null. Where there
     // are few columns it is quicker to fetch all of a node at once.
     const double* packed = nullptr;
@@ -52,8 +54,9 @@ struct Evidence {
     void add(const Evidence& other);
 };
 
-// Rows [first, last) of a claim.
+// Rows [first, last) of a claim. `drain` leaves X aside and writes what h drains from free nodes.
 struct Prover {
+    void (*drain)(const Claim<double>&, std::int64_t first, std::int64_t last, double* drains);
     void (*prove_f)(const Claim<float>&, std::int64_t first, std::int64_t last, Evidence&);
     void (*prove_d)(const Claim<double>&, std::int64_t first, std::int64_t last, Evidence&);
 };
@@ -68,6 +71,9 @@ const Prover& prover_avx512();
 // are few columns, with a packed copy of what is claimed if that is not large.
 template <class T>
 Evidence prove(const Claim<T>& claim, int threads, const Prover& prover, bool packed = true);
+
+// What h drains from each free node, surely no more than M h; 0 elsewhere, and where it drains none.
+void find_drains(const Claim<double>& claim, int threads, const Prover& prover, double* drains);
 
 // What a certificate rests on besides the evidence.
 struct Given {

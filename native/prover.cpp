@@ -93,7 +93,8 @@ struct Node {
     std::int64_t i, first, last;  // its entries
     std::int64_t tie = -1;        // its row
     double loss = 0;              // τ d
-    double inverse_drain = 0;     // 1 / (M h)_i, surely at least
+    double drain = 0;             // (M h)_i, surely no more
+    double inverse_drain = 0;
     double degree = 0, inverse_degree = 0;  // with the weight of a tie
     // A sum of N terms, in whatever order, is off by at most N u times the sum of their sizes. 8 more
     // cover the difference and the products that make a term, the degree, and the last operations;
@@ -112,21 +113,50 @@ double terms_of(const Node& node) {
     return static_cast<double>(node.last - node.first + (node.tie >= 0) + 8);
 }
 
-// Of h, with the degree: (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i + a h_i, less all that rounding
-// may have added.
-void conclude(Node& node, const Flow<double>& of_h, double degree, double tied, double h,
-              double leak) {
+template <bool Weighted>
+double degree_of(const Graph& graph, const Node& node) {
+    if (!Weighted) return static_cast<double>(node.last - node.first);
+    double degree = 0;
+    for (std::int64_t e = node.first; e < node.last; ++e) degree += graph.weights[e];
+    return degree;
+}
+
+template <class T>
+double tie_of(const Claim<T>& claim, const Node& node) {
+    return node.tie >= 0 ? claim.ties.weights[node.tie] : 0.0;
+}
+
+// With the weight of its edges, and of its tie.
+void begin(Node& node, double degree, double tied, double leak) {
     const double terms = terms_of(node);
     node.unit = 1.01 * terms * unit_roundoff;
     node.tiny = terms * underflow;
     node.loss = leak * degree;
     node.degree = degree + tied;
     node.inverse_degree = 1 / node.degree;
+}
+
+void know_drain(Node& node, double drain) {
+    node.drain = drain;
+    node.inverse_drain = drain > 0 ? 1 / drain : std::nan("");  // else h proves nothing
+}
+
+// Of h, with the degree: (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i + a h_i, less all that rounding
+// may have added.
+void conclude(Node& node, const Flow<double>& of_h, double degree, double tied, double h,
+              double leak) {
+    begin(node, degree, tied, leak);
     const double lost = node.loss * h;
     const double rounding =
         node.unit * (of_h.sizes + std::fabs(lost)) + node.tiny * (1 + std::fabs(h));
-    const double drain = lost - of_h.sum - rounding;
-    node.inverse_drain = drain > 0 ? 1 / drain : std::nan("");  // else h proves nothing
+    know_drain(node, lost - of_h.sum - rounding);
+}
+
+// Of h, where it is known what that drains.
+template <bool Weighted, class T>
+void conclude_known(Node& node, const Claim<T>& claim) {
+    begin(node, degree_of<Weighted>(claim.graph, node), tie_of(claim, node), claim.leak);
+    know_drain(node, claim.drains[node.i]);
 }
 
 // Of G columns: r = Σ_j A_ij (x_j − x_i) − τ d_i x_i + a (y − x_i).
@@ -233,7 +263,12 @@ inline void prove_columns(const Claim<T>& claim, Node& node, TwoGroups<G>& colum
 template <int G, bool Weighted, class T>
 inline void prove_row(const Claim<T>& claim, Node& node, TwoGroups<G>& first, Evidence& found) {
     const std::int64_t count = claim.columns;
-    prove_columns<G, Weighted, true>(claim, node, first);
+    if (claim.drains) {
+        conclude_known<Weighted>(node, claim);
+        prove_columns<G, Weighted, false>(claim, node, first);
+    } else {
+        prove_columns<G, Weighted, true>(claim, node, first);
+    }
     for (std::int64_t k = 2 * G; k < count; k += 2 * G) {
         const std::int64_t a = k + 2 * G <= count ? k : count - 2 * G;
         TwoGroups<G> columns(a, a + G, found);
@@ -271,6 +306,54 @@ inline void prove_packed(const Claim<T>& claim, Node& node, Maxima<G>& found) {
     }
     conclude(node, {in.sum[0], in.sizes[0]}, degree, tied, own[0], claim.leak);
     conclude<G>(node, in, own, found);
+}
+
+// Sums over the edges of a node, of one column, four entries at a time.
+template <bool Weighted, class T>
+inline Flow<double> flow_of_one(const Graph& graph, const Node& node, const T* x) {
+    constexpr int at_once = 4;
+    typedef T Numbers __attribute__((vector_size(sizeof(T) * at_once)));
+    const std::int32_t* const ends = graph.ends;
+    const double own = x[node.i];
+    Flow<Doubles<at_once>> four;
+    Flow<double> in;
+    std::int64_t e = node.first;
+    for (; e + at_once <= node.last; e += at_once) {
+        const Numbers others = {x[ends[e]], x[ends[e + 1]], x[ends[e + 2]], x[ends[e + 3]]};
+        Doubles<at_once> term = __builtin_convertvector(others, Doubles<at_once>) - own;
+        if (Weighted) term *= load<at_once>(graph.weights + e);
+        four.sum += term;
+        four.sizes += size_of<at_once>(term);
+    }
+    for (; e < node.last; ++e) {
+        const double term = (Weighted ? graph.weights[e] : 1.0) * (x[ends[e]] - own);
+        in.sum += term;
+        in.sizes += std::fabs(term);
+    }
+    for (int l = 0; l < at_once; ++l) {
+        in.sum += four.sum[l];
+        in.sizes += four.sizes[l];
+    }
+    return in;
+}
+
+// With a further term, of a tie that holds a number at `known`.
+template <class T>
+inline void add_tie(const Claim<T>& claim, const Node& node, double known, double own,
+                    Flow<double>& in) {
+    const double term = claim.ties.weights[node.tie] * (known - own);
+    in.sum += term;
+    in.sizes += (1 + claim.ties.roundings / terms_of(node)) * std::fabs(term);
+}
+
+// The only column of a node, where it is known what h drains.
+template <bool Weighted, class T>
+inline void prove_one(const Claim<T>& claim, Node& node, Maxima<1>& found) {
+    conclude_known<Weighted>(node, claim);
+    const double own = claim.X[node.i];
+    Flow<double> in = flow_of_one<Weighted>(claim.graph, node, claim.X);
+    if (node.tie >= 0) add_tie(claim, node, claim.ties.values[node.tie], own, in);
+    conclude<1>(node, {Doubles<1>{in.sum}, Doubles<1>{in.sizes}}, Doubles<1>{own}, found);
 }
 
 // All rows; `prove` does one of them.
@@ -313,6 +396,31 @@ void prove_all_packed(const Claim<T>& claim, std::int64_t first, std::int64_t la
     maxima.store(found, 0, 1, claim.columns);
 }
 
+template <bool Weighted, class T>
+void prove_all_of_one(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
+    Maxima<1> maxima;
+    maxima.load(found, 0, 0, 1);
+    prove_rows(claim, first, last, found,
+               [&](Node& node) { prove_one<Weighted>(claim, node, maxima); });
+    maxima.store(found, 0, 0, 1);
+}
+
+template <bool Weighted>
+void drain_all(const Claim<double>& claim, std::int64_t first, std::int64_t last, double* drains) {
+    Evidence of_no_column(0);
+    prove_rows(claim, first, last, of_no_column, [&](Node& node) {
+        const double own = claim.h[node.i], degree = degree_of<Weighted>(claim.graph, node);
+        Flow<double> in = flow_of_one<Weighted>(claim.graph, node, claim.h);
+        if (node.tie >= 0) add_tie(claim, node, 0.0, own, in);
+        conclude(node, in, degree, tie_of(claim, node), own, claim.leak);
+        drains[node.i] = node.drain > 0 ? node.drain : 0;
+    });
+}
+void any_drain(const Claim<double>& claim, std::int64_t first, std::int64_t last, double* drains) {
+    if (claim.graph.weights) drain_all<true>(claim, first, last, drains);
+    else drain_all<false>(claim, first, last, drains);
+}
+
 // G columns at a time, or fewer where there are no more than that.
 template <int G, class T>
 void by_width(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
@@ -331,12 +439,16 @@ void by_packed(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evi
 
 template <class T>
 void any_rows(const Claim<T>& claim, std::int64_t first, std::int64_t last, Evidence& found) {
+    if (claim.drains && claim.columns == 1) {
+        if (claim.graph.weights) return prove_all_of_one<true>(claim, first, last, found);
+        return prove_all_of_one<false>(claim, first, last, found);
+    }
     if (claim.width_packed == 2) by_packed<2>(claim, first, last, found);
     else if (claim.width_packed == 4) by_packed<4>(claim, first, last, found);
     else by_width<widest>(claim, first, last, found);
 }
 
-constexpr Prover prover = {any_rows<float>, any_rows<double>};
+constexpr Prover prover = {any_drain, any_rows<float>, any_rows<double>};
 
 }  // namespace
 

@@ -1381,7 +1381,7 @@ void evidence_bounds_the_residual(const Sample& s, const Doubles& h, double leak
     }
     const Graph graph = view(s.own);
     const Operator M{graph, s.free.data(), s.degrees.data(), nullptr, nullptr, 1.0, leak, false, 1.0};
-    const Claim<T> claim{graph, s.free.data(), leak, X.data(), columns, h.data(), {}};
+    const Claim<T> claim{graph, s.free.data(), leak, X.data(), columns, h.data(), {}, nullptr};
     const Evidence found = prove(claim, 1 << dice.below(3), kernels->prover());
     Int n_free = 0;
     for (Int i = 0; i < s.n; ++i) n_free += s.free[i];

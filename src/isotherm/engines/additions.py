@@ -12,7 +12,8 @@ Let h be the exit times by which X and w were proven (`isotherm.solvers.certific
 factors of their bounds, and ℓ the greatest |ρ| / h.
 
 - E − g E_j has the residual of E and is 0 at j: still at most c h.
-- w − g is at most c_w h.
+- w − g is at most c_w h. What h drains from each node is found once: j is held now, and h 0 there,
+  by which it drains only more from others.
 - Further changes add the same, of which only ρ − g ρ_j is not of that kind. It is at most 2 ℓ h,
   since g h_j ≤ h: heat drains from h at every node, so that nowhere it is below the temperatures
   that come of holding j at h_j.
@@ -72,9 +73,11 @@ def with_added(
     h = proof.nodes.copy()
     h[problem.unreached] = 0.0
     h[problem.boundary] = 0.0
-    factors, residual = np.zeros(0), 0.0
+    factors, residual, drains = np.zeros(0), 0.0, proof.drains
     if nodes:
-        units = _proof_of_units(session, problem, nodes, W, h)
+        if drains is None:  # they will do for further changes, too
+            drains = session.operator.drains(problem, h)
+        units = _proof_of_units(session, problem, nodes, W, h, drains)
         if not by_exit_times(units):
             return None
         factors, residual = units.columns, units.residual
@@ -95,6 +98,7 @@ def with_added(
         spans=np.where(within, spans(problem), np.inf),
         residual=proof.residual + float(more),
         rounding=proof.rounding + 2 * float(off.max()),
+        drains=drains,
     )
 
 
@@ -110,11 +114,12 @@ def _proof_of_units(
     nodes: list[int],
     W: NDArray[np.floating],
     h: NDArray[np.float64],
+    drains: NDArray[np.float64] | None,
 ) -> Certificate:
     values = np.zeros((problem.n_seeds, len(nodes)))
     values[np.searchsorted(problem.boundary, nodes), np.arange(len(nodes))] = 1.0
     one_each, X = problem.with_values(values), np.ascontiguousarray(W.T)
-    return prove(one_each, X, h, session.operator.imbalance(one_each, X, h))
+    return prove(one_each, X, h, session.operator.imbalance(one_each, X, h, drains))
 
 
 def _is_exact(

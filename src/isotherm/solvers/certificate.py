@@ -56,6 +56,9 @@ class Certificate:
         Greatest residual relative to the degree.
     rounding : float
         The part of the greatest of `columns` that is rounding, which no step takes away.
+    drains : array or None
+        What `nodes`, if they are exit times, drain from each free node at least, where that was
+        found for further proofs by them.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Certificate:
     spans: NDArray[np.float64]
     residual: float
     rounding: float = 0.0
+    drains: NDArray[np.float64] | None = None
 
     def errors(self, nodes: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.float64]:
         """The bound at the given nodes (by default all), for each column."""

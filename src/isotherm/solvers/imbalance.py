@@ -7,8 +7,10 @@ along its tie if it has one::
     r_i = Σ_j A_ij (x_j − x_i) − τ d_i x_i + a_i (y_i − x_i)
     (M h)_i = Σ_j A_ij (h_i − h_j) + τ d_i h_i + a_i h_i
 
-so that no degree is subtracted from, and nodes that are nearly alike are compared exactly. This is
-the reference, in NumPy; `native/proof.hpp` is the same in C++, and shares nothing with a solver.
+so that no degree is subtracted from, and nodes that are nearly alike are compared exactly. What h
+drains can be found once for several proofs: holding a further node, where h is 0 from then on, only
+makes it more. This is the reference, in NumPy; `native/proof.hpp` is the same in C++, and shares
+nothing with a solver.
 """
 
 from __future__ import annotations
@@ -66,7 +68,10 @@ class Imbalance:
 
 
 def imbalance(
-    problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
+    problem: DirichletProblem,
+    X: NDArray[np.floating],
+    h: NDArray[np.float64],
+    drains: NDArray[np.float64] | None = None,
 ) -> Imbalance:
     """These numbers, found some rows at a time.
 
@@ -77,17 +82,13 @@ def imbalance(
     X : array of shape (n, k)
     h : array of shape (n,)
         Zero at nodes that are not free.
+    drains : array of shape (n,), optional
+        What h drains from each free node at least, if that is known; see `drains_of`.
     """
     if problem.heat is not None:
         raise ValueError("nothing is proven of temperatures where heat is put in")
-    start = problem.graph.rows.start
-    free, columns = problem.free, X.shape[1]
-    entries = np.cumsum(start[free + 1] - start[free] + 1)
-    at_once = max(ROOM // (columns + 1), 1)
-    cuts = np.searchsorted(entries, np.arange(at_once, entries[-1], at_once))
-    parts = [
-        _of_nodes(problem, X, h, some) for some in np.split(free, np.unique(cuts)) if len(some)
-    ]
+    free = problem.free
+    parts = [_of_nodes(problem, X, h, some, drains) for some in _lots(problem, X.shape[1] + 1)]
     of = {name: np.array([part[name] for part in parts]) for name in parts[0]}
     return Imbalance(
         level=of["level"].max(axis=0),
@@ -102,49 +103,91 @@ def imbalance(
     )
 
 
+def drains_of(problem: DirichletProblem, h: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Heat that h drains from each free node, ``M h − ε′``; 0 elsewhere, and where that is negative.
+
+    Examples
+    --------
+    >>> from isotherm import Graph
+    >>> from isotherm.dirichlet import DirichletProblem
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> problem = DirichletProblem(path, np.array([0, 3]), np.array([[0.0], [1.0]]))
+    >>> drains_of(problem, np.array([0.0, 2.0, 2.0, 0.0])).round(6).tolist()
+    [0.0, 2.0, 2.0, 0.0]
+    """
+    drains = np.zeros(len(h))
+    for some in _lots(problem, 1):
+        drains[some] = np.maximum(_drain(_Surroundings(problem, some), h), 0.0)
+    return drains
+
+
+def _lots(problem: DirichletProblem, columns: int) -> list[NDArray[np.intp]]:
+    """The free nodes, as many at a time as there is room for."""
+    start, free = problem.graph.rows.start, problem.free
+    entries = np.cumsum(start[free + 1] - start[free] + 1)
+    at_once = max(ROOM // columns, 1)
+    cuts = np.searchsorted(entries, np.arange(at_once, entries[-1], at_once))
+    return [some for some in np.split(free, np.unique(cuts)) if len(some)]
+
+
+class _Surroundings:
+    """Some free nodes, with their edges and ties."""
+
+    def __init__(self, problem: DirichletProblem, nodes: NDArray[np.intp]) -> None:
+        rows = problem.graph.rows
+        entries, counts = rows.entries(nodes)
+        self.nodes, self.ends = nodes, rows.ends[entries]
+        self.own = np.repeat(np.arange(len(nodes)), counts)
+        weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
+        self.weights, self.sums = weights[:, np.newaxis], row_sums(counts)
+        edges = self.sums(self.weights)[:, 0]
+        self.tied, self.tie = _ties_of(problem, nodes)  # rows here, rows of the ties
+        self.pulls, self.roundings = np.zeros((0, 1)), 0.0
+        if problem.ties is not None:
+            self.pulls = problem.ties.weights[self.tie, np.newaxis]
+            self.roundings = problem.ties.roundings
+        self.degrees = edges.copy()
+        self.degrees[self.tied] += self.pulls[:, 0]
+        self.n_terms = counts.copy()
+        self.n_terms[self.tied] += 1
+        self.loss = problem.leak * edges
+
+    def balance(self, Y: NDArray[np.floating], known: NDArray[np.float64]) -> tuple[Any, Any]:
+        """Heat that flows in, less what is lost; and a bound on the rounding of that."""
+        Y_own = Y[self.nodes].astype(np.float64)
+        flows = self.weights * (Y[self.ends].astype(np.float64) - Y_own[self.own])
+        lost = self.loss[:, np.newaxis] * Y_own
+        inflow, sizes = self.sums(flows), self.sums(np.abs(flows)) + np.abs(lost)
+        if len(self.tied):
+            pull = self.pulls * (known - Y_own[self.tied])
+            inflow[self.tied] += pull
+            # A weight that was rounded changes its term by so much more.
+            more = self.roundings / (self.n_terms[self.tied, np.newaxis] + float(OTHERS))
+            sizes[self.tied] += np.abs(pull) * (1 + more)
+        unit, tiny = rounding_of_sums(self.n_terms)
+        rounding = unit[:, np.newaxis] * sizes + tiny[:, np.newaxis] * (1 + np.abs(Y_own))
+        return inflow - lost, rounding
+
+
+def _drain(around: _Surroundings, h: NDArray[np.float64]) -> NDArray[np.float64]:
+    inflow, rounding = around.balance(h[:, np.newaxis], np.zeros((len(around.tied), 1)))
+    return np.asarray((-inflow - rounding)[:, 0])
+
+
 def _of_nodes(
     problem: DirichletProblem,
     X: NDArray[np.floating],
     h: NDArray[np.float64],
     nodes: NDArray[np.intp],
+    drains: NDArray[np.float64] | None,
 ) -> dict[str, Any]:
-    rows = problem.graph.rows
-    entries, counts = rows.entries(nodes)
-    ends, own = rows.ends[entries], np.repeat(np.arange(len(nodes)), counts)
-    weights = np.ones(len(entries)) if rows.weights is None else rows.weights[entries]
-    sums = row_sums(counts)
-    edges = sums(weights[:, np.newaxis])[:, 0]
-    tied, tie = _ties_of(problem, nodes)  # rows here, rows of the ties
-    weight, roundings = np.zeros(0), 0.0
-    if problem.ties is not None:
-        weight, roundings = problem.ties.weights[tie], problem.ties.roundings
-    degrees = edges.copy()
-    degrees[tied] += weight
-    n_terms = counts.copy()
-    n_terms[tied] += 1
-    unit, tiny = rounding_of_sums(n_terms)
-    loss = problem.leak * edges
-
-    def balance(Y: NDArray[np.floating], known: NDArray[np.float64]) -> tuple[Any, Any]:
-        """Heat that flows in, less what is lost; and a bound on the rounding of that."""
-        Y_own = Y[nodes].astype(np.float64)
-        flows = weights[:, np.newaxis] * (Y[ends].astype(np.float64) - Y_own[own])
-        lost = loss[:, np.newaxis] * Y_own
-        inflow, sizes = sums(flows), sums(np.abs(flows)) + np.abs(lost)
-        if len(tied):
-            pull = weight[:, np.newaxis] * (known - Y_own[tied])
-            inflow[tied] += pull
-            # A weight that was rounded changes its term by so much more.
-            more = roundings / (n_terms[tied, np.newaxis] + float(OTHERS))
-            sizes[tied] += np.abs(pull) * (1 + more)
-        rounding = unit[:, np.newaxis] * sizes + tiny[:, np.newaxis] * (1 + np.abs(Y_own))
-        return inflow - lost, rounding
-
-    known = np.zeros((0, X.shape[1])) if problem.ties is None else problem.ties.values[tie]
-    inflow, rounding = balance(h[:, np.newaxis], np.zeros((len(tied), 1)))
-    drain = -inflow - rounding
+    around = _Surroundings(problem, nodes)
+    drain = (_drain(around, h) if drains is None else drains[nodes])[:, np.newaxis]
     drain[~(drain > 0)] = np.nan  # h proves nothing
-    r, rounding = balance(X, known)
+    ties = problem.ties
+    known = np.zeros((0, X.shape[1])) if ties is None else ties.values[around.tie]
+    r, rounding = around.balance(X, known)
+    degrees = around.degrees
     return {
         "level": ((np.abs(r) + rounding) / drain).max(axis=0),
         "rounding": (rounding / drain).max(axis=0),

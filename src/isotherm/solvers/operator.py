@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from isotherm.rounding import UNIT_ROUNDOFF
-from isotherm.solvers.imbalance import imbalance
+from isotherm.solvers.imbalance import drains_of, imbalance
 from isotherm.solvers.superposition import superpose
 
 if TYPE_CHECKING:
@@ -70,8 +70,20 @@ class Operator(Protocol):
         """Size of a residual, ``max_i |R_ik| / w_i`` for each column k."""
         ...
 
-    def imbalance(self, problem: DirichletProblem, X: Numbers, h: NDArray[np.float64]) -> Imbalance:
+    def imbalance(
+        self,
+        problem: DirichletProblem,
+        X: Numbers,
+        h: NDArray[np.float64],
+        drains: NDArray[np.float64] | None = None,
+    ) -> Imbalance:
         """The numbers that prove X, of shape (n, k), by the exit times h, of shape (n,)."""
+        ...
+
+    def drains(
+        self, problem: DirichletProblem, h: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """What h drains from each free node, for several proofs; None if nothing is gained by it."""
         ...
 
     def superpose(self, sum_of: Superposition) -> tuple[Numbers, NDArray[np.float64]]:
@@ -132,8 +144,19 @@ class ReferenceOperator:
     def level(self, R: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray((np.abs(R) / self.gauge[:, np.newaxis]).max(axis=0, initial=0.0))
 
-    def imbalance(self, problem: DirichletProblem, X: Numbers, h: NDArray[np.float64]) -> Imbalance:
-        return imbalance(problem, X, h)
+    def imbalance(
+        self,
+        problem: DirichletProblem,
+        X: Numbers,
+        h: NDArray[np.float64],
+        drains: NDArray[np.float64] | None = None,
+    ) -> Imbalance:
+        return imbalance(problem, X, h, drains)
+
+    def drains(
+        self, problem: DirichletProblem, h: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        return drains_of(problem, h)
 
     def superpose(self, sum_of: Superposition) -> tuple[Numbers, NDArray[np.float64]]:
         return superpose(sum_of)

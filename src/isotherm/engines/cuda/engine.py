@@ -121,7 +121,11 @@ class CudaOperator(ReferenceOperator):
     # --- the proof ----------------------------------------------------------------------------
 
     def imbalance(
-        self, problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
+        self,
+        problem: DirichletProblem,
+        X: NDArray[np.floating],
+        h: NDArray[np.float64],
+        drains: NDArray[np.float64] | None = None,  # there are none: see below
     ) -> Imbalance:
         if problem.heat is not None:
             raise ValueError("nothing is proven of temperatures where heat is put in")
@@ -135,6 +139,9 @@ class CudaOperator(ReferenceOperator):
                 for k in range(0, X.shape[1], at_once)
             ]
         return self.joined(parts)
+
+    def drains(self, problem: DirichletProblem, h: NDArray[np.float64]) -> None:
+        """To find them for each proof anew takes no longer here."""
 
     def superpose(self, sum_of: Superposition) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
         if core is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from isotherm.compiled import core, n_threads
 from isotherm.engines.native.fused import FusedConjugateGradient
-from isotherm.engines.native.proof import imbalance_of, native_evidence
+from isotherm.engines.native.proof import imbalance_of, native_drains, native_evidence
 from isotherm.engines.native.superposed import native_superpose
 from isotherm.engines.session import HostSession
 from isotherm.errors import NotEnoughMemory, ParameterError
@@ -130,15 +130,26 @@ class NativeOperator(ReferenceOperator):
         )
 
     def imbalance(
-        self, problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
+        self,
+        problem: DirichletProblem,
+        X: NDArray[np.floating],
+        h: NDArray[np.float64],
+        drains: NDArray[np.float64] | None = None,
     ) -> Imbalance:
-        return imbalance_of(self.evidence(problem, X, h))
+        return imbalance_of(self.evidence(problem, X, h, drains))
 
     def evidence(
-        self, problem: DirichletProblem, X: NDArray[np.floating], h: NDArray[np.float64]
+        self,
+        problem: DirichletProblem,
+        X: NDArray[np.floating],
+        h: NDArray[np.float64],
+        drains: NDArray[np.float64] | None = None,
     ) -> core.Evidence:
         """What proves X, as the core has it."""
-        return native_evidence(problem, X, h, threads=self.threads, simd=self.simd)
+        return native_evidence(problem, X, h, drains, threads=self.threads, simd=self.simd)
+
+    def drains(self, problem: DirichletProblem, h: NDArray[np.float64]) -> NDArray[np.float64]:
+        return native_drains(problem, h, threads=self.threads, simd=self.simd)
 
     def superpose(self, sum_of: Superposition) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
         return native_superpose(sum_of, threads=self.threads, simd=self.simd)

@@ -20,12 +20,13 @@ def native_evidence(
     problem: DirichletProblem,
     X: NDArray[np.floating],
     h: NDArray[np.float64],
+    drains: NDArray[np.float64] | None = None,
     *,
     threads: int | None = None,
     simd: str | None = None,
     packed: bool = True,
 ) -> core.Evidence:
-    """What the core finds of X and h; see `NativeEngine` for threads and simd.
+    """What the core finds of X and h, or drains; see `NativeEngine` for threads and simd.
 
     `packed`: whether a copy of a few columns may be made, which is quicker.
     """
@@ -43,10 +44,36 @@ def native_evidence(
         X,
         h,
         tied,
+        drains,
         n_threads(threads),
         simd or core.instruction_sets()[0],
         packed=packed,
     )
+
+
+def native_drains(
+    problem: DirichletProblem,
+    h: NDArray[np.float64],
+    *,
+    threads: int | None = None,
+    simd: str | None = None,
+) -> NDArray[np.float64]:
+    """See `isotherm.solvers.imbalance.drains_of`, and `NativeEngine` for threads and simd."""
+    ties, rows, drains = problem.ties, problem.graph.rows, np.zeros(len(h))
+    cold = ties and np.zeros((len(ties.nodes), 1))
+    core.drains(
+        rows.start,
+        rows.ends,
+        rows.weights,
+        problem.is_free.view(np.uint8),
+        problem.leak,
+        h,
+        ties and (ties.nodes.astype(np.int32), ties.weights, cold, ties.roundings),
+        drains,
+        n_threads(threads),
+        simd or core.instruction_sets()[0],
+    )
+    return drains
 
 
 def native_imbalance(
