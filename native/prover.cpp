@@ -5,7 +5,7 @@
 #include "instruction_set.hpp"
 #include "proof.hpp"
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -35,9 +35,12 @@ using Doubles = typename Group<G>::type;
 
 template <int G, class T>
 inline Doubles<G> load(const T* from) {
+    // In one instruction, where compilers make several.
 #if defined(__AVX512F__)
-    // In one instruction, where compilers make four.
     if constexpr (G == 8 && sizeof(T) == 4) return _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from));
+#endif
+#if defined(__AVX2__)
+    if constexpr (G == 4 && sizeof(T) == 4) return _mm256_cvtps_pd(_mm_loadu_ps(from));
 #endif
     typedef T Numbers __attribute__((vector_size(sizeof(T) * G)));
     Numbers numbers;
@@ -312,15 +315,20 @@ inline void prove_packed(const Claim<T>& claim, Node& node, Maxima<G>& found) {
 template <bool Weighted, class T>
 inline Flow<double> flow_of_one(const Graph& graph, const Node& node, const T* x) {
     constexpr int at_once = 4;
-    typedef T Numbers __attribute__((vector_size(sizeof(T) * at_once)));
     const std::int32_t* const ends = graph.ends;
     const double own = x[node.i];
     Flow<Doubles<at_once>> four;
     Flow<double> in;
+    const std::int64_t stop =
+        ask_until(graph.n_entries(), sizeof *ends + Weighted * sizeof *graph.weights);
     std::int64_t e = node.first;
     for (; e + at_once <= node.last; e += at_once) {
-        const Numbers others = {x[ends[e]], x[ends[e + 1]], x[ends[e + 2]], x[ends[e + 3]]};
-        Doubles<at_once> term = __builtin_convertvector(others, Doubles<at_once>) - own;
+        if (e < stop) {
+            __builtin_prefetch(ends + e + entries_ahead, 0, 0);
+            if (Weighted) __builtin_prefetch(graph.weights + e + entries_ahead, 0, 0);
+        }
+        const T others[] = {x[ends[e]], x[ends[e + 1]], x[ends[e + 2]], x[ends[e + 3]]};
+        Doubles<at_once> term = load<at_once>(others) - own;
         if (Weighted) term *= load<at_once>(graph.weights + e);
         four.sum += term;
         four.sizes += size_of<at_once>(term);
