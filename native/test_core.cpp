@@ -1369,10 +1369,11 @@ void blocks_beside_each_other_are_as_alone(const Edges& edges, bool is_slow, con
 
 // --- proving -------------------------------------------------------------------------------------
 
-// Against the same in long double, whose own rounding is next to none.
+// Against the same in long double, whose own rounding is next to none. `is_known`: what h drains is
+// found first.
 template <class T>
 void evidence_bounds_the_residual(const Sample& s, const Doubles& h, double leak, int columns,
-                                  const Kernels* kernels) {
+                                  bool is_known, const Kernels* kernels) {
     std::vector<T> X;  // as large as it must be, and no larger
     for (Int at = 0; at < s.n * columns; ++at) {
         X.push_back(static_cast<T>(s.free[at / columns] || s.fixed[at / columns]
@@ -1381,8 +1382,17 @@ void evidence_bounds_the_residual(const Sample& s, const Doubles& h, double leak
     }
     const Graph graph = view(s.own);
     const Operator M{graph, s.free.data(), s.degrees.data(), nullptr, nullptr, 1.0, leak, false, 1.0};
-    const Claim<T> claim{graph, s.free.data(), leak, X.data(), columns, h.data(), {}, nullptr};
-    const Evidence found = prove(claim, 1 << dice.below(3), kernels->prover());
+    const int threads = 1 << dice.below(3);
+    Doubles drains(s.n, 0.0);
+    const Claim<double> of_h{graph, s.free.data(), leak, nullptr, 0, h.data(), {}, nullptr};
+    find_drains(of_h, threads, kernels->prover(), drains.data());
+    for (Int i = 0; i < s.n; ++i) {
+        const long double drain = s.free[i] ? -inflow(M, i, [&](Int j) { return h[j]; }) : 0.0L;
+        CHECK(drains[i] <= drain && drain <= drains[i] * (1 + 1e-9));
+    }
+    const double* const known = is_known ? drains.data() : nullptr;
+    const Claim<T> claim{graph, s.free.data(), leak, X.data(), columns, h.data(), {}, known};
+    const Evidence found = prove(claim, threads, kernels->prover());
     Int n_free = 0;
     for (Int i = 0; i < s.n; ++i) n_free += s.free[i];
     CHECK(found.n_nodes == n_free && !found.stray);
@@ -1408,8 +1418,10 @@ void test_proofs(const Edges& edges, bool weighted, double leak) {
     const Doubles h = solved(s, inverse_of(s, leak), [&](Int i) { return s.degrees[i]; });
     for (const Kernels* const kernels : all_kernels()) {
         for (int columns = 1; columns <= 20; ++columns) {
-            evidence_bounds_the_residual<float>(s, h, leak, columns, kernels);
-            evidence_bounds_the_residual<double>(s, h, leak, columns, kernels);
+            for (const bool is_known : {false, true}) {
+                evidence_bounds_the_residual<float>(s, h, leak, columns, is_known, kernels);
+                evidence_bounds_the_residual<double>(s, h, leak, columns, is_known, kernels);
+            }
         }
     }
 }
@@ -1807,6 +1819,8 @@ int main() {
             }
         }
     }
+    // More than caches have.
+    const Edges far_edges = with_hub(scattered(60'000, far_bytes / 8 + 1000));
     for (const Kernels* const kernels : all_kernels()) {
         rows_have_one_fingerprint(kernels);
         faults_in_the_order_are_found_wherever_they_are(kernels);
@@ -1830,6 +1844,9 @@ int main() {
             all_rows_are_lifted_alike(width, kernels);
             for (const bool halves : {false, true}) {
                 directions_are_the_same_past_the_caches(width, halves, kernels);
+            }
+            if (width == 1 || width == max_width) {  // entries that are asked for ahead
+                products_are_sums_over_neighbours(far_edges, width, true, 0, kernels);
             }
             const Edges edges = with_hub(scattered(400, 2000));
             for (const int weights : {0, 1, 2}) {

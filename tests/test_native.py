@@ -200,6 +200,30 @@ def test_classes_are_solved_with_a_bound_never_below_the_error(k, tol, rng):
         assert np.array_equal(found.temperatures[seeds], values)
 
 
+@pytest.mark.parametrize("simd", SIMD)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_column_of_many_rows_is_solved_in_half_precision_with_a_bound_all_the_same(
+    simd, weighted, rng
+):
+    n, tol = 40_000, 1e-4  # more than 32,768 of them move
+    ends = rng.integers(0, n, (2, 8 * n))
+    graph = Graph.from_edges(*ends, rng.uniform(0.5, 2, 8 * n) if weighted else None)
+    seeds = np.sort(rng.choice(graph.n_nodes, 2000, replace=False))
+    values = rng.random((2000, 1))
+    exact = solve_dirichlet(graph, seeds, values, tol=1e-9, engine="scipy", solver="cg")
+    found = []
+    for threads in (1, 2):
+        engine, asked = NativeEngine(threads, simd), DirichletProblem(graph, seeds, values)
+        with engine.prepare(asked, SolveOptions(tol, "cg")) as session:
+            session.solve(rng.random((2000, 1)))  # from here on exit times are known
+            found.append(session.solve())
+        assert found[-1].certificate.bound <= tol
+    one, two = (solution.temperatures for solution in found)
+    assert np.array_equal(one, two, equal_nan=True)
+    off = np.abs(one - exact.temperatures)[~exact.unreached, 0]
+    assert (off <= found[0].error_bound[~exact.unreached] + 1e-9).all()
+
+
 def test_hanging_trees_are_eliminated_exactly(rng):
     # A grid with a random tree hanging from every third node.
     ends = grid(12, 12).adjacency.tocoo()

@@ -1,5 +1,7 @@
 """The proof trusts nobody: whatever a solver hands over, no bound is below the true error."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -9,11 +11,12 @@ from isotherm.dirichlet import Ties
 from isotherm.engines.native.proof import (
     imbalance_of,
     native_certificate,
+    native_drains,
     native_evidence,
     native_imbalance,
 )
 from isotherm.solvers import certificate
-from isotherm.solvers.imbalance import imbalance
+from isotherm.solvers.imbalance import drains_of, imbalance
 from oracle import dense_temperatures, grid, random_graph
 
 
@@ -30,10 +33,21 @@ def prove(problem, X, h, found):
     return slow
 
 
-WAYS = [imbalance]
+def by_drains(problem, X, h):
+    """What h drains is found first, as it is for several proofs by the same h."""
+    return imbalance(problem, X, h, drains_of(problem, h))
+
+
+def native_by_drains(problem, X, h, **options):
+    drains = native_drains(problem, h, **options)
+    return native_imbalance(problem, X, h, drains=drains, **options)
+
+
+WAYS = [imbalance, by_drains]
 if core is not None:
     WAYS += [
-        pytest.param(lambda *claim, s=simd: native_imbalance(*claim, simd=s), id=simd)
+        pytest.param(lambda *claim, s=simd, w=way: w(*claim, simd=s), id=f"{way.__name__}-{simd}")
+        for way in (native_imbalance, native_by_drains)
         for simd in core.instruction_sets()
     ]
 each_way = pytest.mark.parametrize("measure", WAYS)
@@ -90,13 +104,39 @@ def test_the_core_finds_the_numbers_of_the_reference(columns, weighted):
     X[problem.free] = rng.normal(size=(problem.n_free, columns))
     h = equilibrium(problem)[1]
     reference = imbalance(problem, X, h)
-    for simd in core.instruction_sets():
-        for threads in (1, 2):
-            found = native_imbalance(problem, X, h, simd=simd, threads=threads)
+    assert vars(by_drains(problem, X, h)).keys() == vars(reference).keys()
+    for simd, threads in product(core.instruction_sets(), (1, 2)):
+        for way in (native_imbalance, native_by_drains):
+            found = way(problem, X, h, simd=simd, threads=threads)
             for name in ("level", "rounding", "relative", "low", "high", "degrees", "exits"):
                 expected = getattr(reference, name)
                 assert np.allclose(getattr(found, name), expected, rtol=1e-9, atol=0), name
             assert (found.n_nodes, found.stray) == (problem.n_free, False)
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.3])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_exit_times_drain_only_more_where_a_further_node_is_held(rng, weighted, leak):
+    plain = problem_of(rng, 1, n=60, leak=leak, weighted=weighted)
+    tied = plain.free[[1, 5, 9]]
+    ties = Ties(tied, np.array([0.5, 2.0, 1e-3]), rng.random((3, 1)), roundings=25.0)
+    h = equilibrium(plain)[1]
+    for problem in (plain, plain.with_boundary(plain.boundary, plain.values, ties)):
+        before = drains_of(problem, h)
+        assert (before[problem.free] > 0).all()
+        assert not before[problem.boundary].any()
+        if core is not None:
+            for simd in core.instruction_sets():
+                fast = native_drains(problem, h, simd=simd)
+                assert fast == pytest.approx(before, rel=1e-9)
+        held = problem.free[2]
+        boundary = np.sort(np.append(problem.boundary, held))
+        further = problem.with_boundary(boundary, np.zeros((len(boundary), 1)), problem.ties)
+        without = h.copy()
+        without[held] = 0.0
+        after = drains_of(further, without)[further.free]
+        assert (after >= before[further.free] * (1 - 1e-12)).all()
+        assert (after > before[further.free]).any()
 
 
 @each_way

@@ -104,7 +104,7 @@ def imbalance(
 
 
 def drains_of(problem: DirichletProblem, h: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Heat that h drains from each free node, ``M h − ε′``; 0 elsewhere, and where that is negative.
+    """Heat that h drains from each free node, ``M h − ε′``; 0 elsewhere, and where it drains none.
 
     Examples
     --------

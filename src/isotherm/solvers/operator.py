@@ -83,7 +83,7 @@ class Operator(Protocol):
     def drains(
         self, problem: DirichletProblem, h: NDArray[np.float64]
     ) -> NDArray[np.float64] | None:
-        """What h drains from each free node, for several proofs; None if nothing is gained by it."""
+        """What h drains from each free node, for several proofs; None if nothing is gained so."""
         ...
 
     def superpose(self, sum_of: Superposition) -> tuple[Numbers, NDArray[np.float64]]:

@@ -125,7 +125,7 @@ class CudaOperator(ReferenceOperator):
         problem: DirichletProblem,
         X: NDArray[np.floating],
         h: NDArray[np.float64],
-        drains: NDArray[np.float64] | None = None,  # there are none: see below
+        drains: NDArray[np.float64] | None = None,  # noqa: ARG002  # there are none
     ) -> Imbalance:
         if problem.heat is not None:
             raise ValueError("nothing is proven of temperatures where heat is put in")
