@@ -89,7 +89,7 @@ def with_added(
     size = np.abs(shares)
     slack = 1 + (32 + 4 * len(nodes)) * UNIT_ROUNDOFF
     within = (low.astype(X.dtype) == low) & (high.astype(X.dtype) == high)
-    more = size.sum(axis=0).max() * residual + (2 + problem.leak) * off.max() * h.max()
+    more = size.sum(axis=0).max() * residual + (2 + problem.leak) * off.max() * proof.longest
     h[problem.unreached] = np.nan
     return X, replace(
         proof,
