@@ -164,7 +164,7 @@ void conclude_known(Node& node, const Claim<T>& claim) {
 
 // Of G columns: r = Σ_j A_ij (x_j − x_i) − τ d_i x_i + a (y − x_i).
 template <int G>
-inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> own,
+__attribute__((always_inline)) inline void conclude(const Node& node, const Flow<Doubles<G>>& flow, Doubles<G> own,
                      Maxima<G>& found) {
     const Doubles<G> lost = node.loss * own, r = size_of<G>(flow.sum - lost);
     const Doubles<G> rounding =
