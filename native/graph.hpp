@@ -14,7 +14,7 @@ constexpr std::int64_t entries_ahead = 512;  // at which these are asked for
 
 namespace {
 // The entry up to which one that comes later is asked for.
-inline std::int64_t ask_until(std::int64_t n_entries, std::int64_t bytes_per_entry) {
+inline std::int64_t ask_for_entries_until(std::int64_t n_entries, std::int64_t bytes_per_entry) {
     return n_entries * bytes_per_entry > far_bytes ? n_entries - entries_ahead : 0;
 }
 }  // namespace

@@ -226,7 +226,7 @@ void product(const System& M, const Vectors& x, std::int64_t first, std::int64_t
     constexpr std::int64_t bytes_of_weight =
         kind == Weights::ones ? 0 : kind == Weights::floats ? sizeof(float) : sizeof(double);
     const std::int64_t stop_of_entries =
-        ask_until(start[M.n_rows], sizeof(std::int32_t) + bytes_of_weight);
+        ask_for_entries_until(start[M.n_rows], sizeof(std::int32_t) + bytes_of_weight);
     const std::int64_t stop_of_all = stop > stop_of_entries ? stop : stop_of_entries;
     const char* const rows = static_cast<const char*>(x.P);
     const auto sum_of_row = [&](std::int64_t i) __attribute__((always_inline)) {
@@ -414,7 +414,10 @@ void descend(const System& M, const Vectors& x, const float* alpha, std::int64_t
         const Tile z = load_tile<W>(x.Z, i, x.stride) - step * v;
         store_tile<W>(x.Z, i, x.stride, z);
         sums.add(M, i, z, z, v);
-        const Tile in_gauges = M.units ? spread<W>(M.units + i) * z : unit * z;
+        const Tile units = M.units  ? spread<W>(M.units + i)
+                           : M.root ? unit * root_of(spread<W>(M.mass + i))
+                                    : unit;
+        const Tile in_gauges = units * z;
         worst = larger(worst, size_of(in_gauges));
         most = larger(most, size_of(z));
         if (x.hidden) {  // the residual of 1 − Σ x is that of −Σ x

@@ -81,9 +81,11 @@ struct System {
     // the largest pivot; padded. And all of it.
     const float* exits;
     double all_exits;
-    // What turns a residual in units of the pivot into one in units of the gauge: for each row,
-    // padded; or, if that is null, for all of them.
+    // What turns a residual in units of the pivot into one in units of the gauge, or a little more:
+    // for each row, padded; or, if that is null, for all of them, times the root of their mass if
+    // the gauge is one.
     const float* units;
+    bool root;
     float unit;
 };
 

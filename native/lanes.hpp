@@ -385,6 +385,23 @@ inline Row<T, W> larger_or_nan(Row<T, W> a, const Row<T, W>& b) {
     return a;
 }
 
+template <int W>
+inline Row<float, W> root_of(Row<float, W> a) {
+    for (int k = 0; k < a.parts; ++k) {
+        constexpr int per = Row<float, W>::per;
+#if defined(__AVX512F__)
+        if constexpr (per == 16) a.part[k] = _mm512_maskz_sqrt_ps(0xffff, a.part[k]);
+#endif
+#if defined(__AVX2__)
+        if constexpr (per == 8) a.part[k] = _mm256_sqrt_ps(a.part[k]);
+#endif
+        if constexpr (per * 4 < register_bytes || register_bytes == 16) {
+            for (int l = 0; l < per; ++l) a.part[k][l] = __builtin_sqrtf(a.part[k][l]);
+        }
+    }
+    return a;
+}
+
 // Within [low, high]; a NaN stays.
 template <class T, int W>
 inline Row<T, W> clipped(Row<T, W> a, const Row<T, W>& low, const Row<T, W>& high) {

@@ -57,16 +57,13 @@ Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* deg
         if (kind_[i] == moving) M_.largest_pivot = std::max(M_.largest_pivot, pivots[i]);
     }
     if (M_.largest_pivot == 0) M_.largest_pivot = 1;  // nothing moves
-    const bool has_units = root || !fold.empty();
-    if (has_units) units_ = mass_;
     for_nodes([&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             if (kind_[i] != moving) continue;
             mass_[i] = static_cast<float>(pivots[i] / M_.largest_pivot);
-            if (has_units) units_[i] = static_cast<float>(pivots[i] / gauge(M_, i));
         }
     });
-    whole_ = whole(M_, has_units ? units_.data() : nullptr);
+    whole_ = whole(M_);
     if (reducing) reduce(std::move(fold));
     else find_exits();
 }

@@ -109,7 +109,7 @@ private:
 
     std::vector<std::uint8_t> kind_;
     std::vector<std::int64_t> cuts_, system_cuts_;
-    std::vector<float> mass_, exits_, units_;  // padded
+    std::vector<float> mass_, exits_;  // padded
     Operator M_;
     Peel peel_;
     Fold no_fold_;

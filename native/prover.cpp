@@ -320,7 +320,7 @@ inline Flow<double> flow_of_one(const Graph& graph, const Node& node, const T* x
     Flow<Doubles<at_once>> four;
     Flow<double> in;
     const std::int64_t stop =
-        ask_until(graph.n_entries(), sizeof *ends + Weighted * sizeof *graph.weights);
+        ask_for_entries_until(graph.n_entries(), sizeof *ends + Weighted * sizeof *graph.weights);
     std::int64_t e = node.first;
     for (; e + at_once <= node.last; e += at_once) {
         if (e < stop) {

@@ -82,6 +82,7 @@ Steering::Steering(Problem& problem, ExitTimes& exits, const Block& block, const
     }
     const System& M = problem.system();
     too_many_ = steps_worth_a_factor(M, block.columns + block.exits);
+    // The greatest mass is 1.
     largest_unit_ = M.units ? *std::max_element(M.units, M.units + M.n_rows) : M.unit;
 }
 

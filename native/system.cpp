@@ -1,6 +1,7 @@
 #include "system.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -87,22 +88,23 @@ std::vector<std::int32_t> breadth_first(const System& system) {
 
 }  // namespace
 
-System whole(const Operator& M, const float* units) {
+System whole(const Operator& M) {
     System system{};
     system.n_rows = M.graph.n_nodes;
     system.start = M.graph.start;
     system.ends = M.graph.ends;
     system.graph_weights = M.graph.weights;
     system.mass = M.mass;
-    system.units = units;
-    system.unit = static_cast<float>(1 + M.leak);
+    system.root = M.root;
+    // By (1 + τ) d, by which pivots of nodes without anything peeled off them are.
+    system.unit = static_cast<float>(M.root ? std::sqrt((1 + M.leak) * M.largest_pivot) : 1 + M.leak);
     system.weight_unit = 1 / M.largest_pivot;
     return system;
 }
 
 Reduced::Reduced(const Operator& M, const System& whole, Fold fold, int threads)
     : system_(whole), fold_(std::move(fold)) {
-    fill(M, whole, fold_.empty() ? M.graph : fold_.rest(), threads);
+    fill(M, fold_.empty() ? M.graph : fold_.rest(), threads);
     fold_.rest_start = {};
     fold_.rest_ends = Buffer<std::int32_t>();
     fold_.rest_weights = Buffer<double>();
@@ -143,7 +145,7 @@ std::vector<double> Reduced::exits(const Operator& M, int threads) const {
 }
 
 // `graph` is that of M, or what is left of it.
-void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, int threads) {
+void Reduced::fill(const Operator& M, const Graph& graph, int threads) {
     const std::int64_t n = M.graph.n_nodes;
     const std::vector<std::int32_t> lengths =
         fold_.empty() ? count_moving(M, threads) : std::move(fold_.rest_counts);
@@ -165,7 +167,8 @@ void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, i
     ends_ = Buffer<std::int32_t>(start_[n_rows], Contents::any);
     if (graph.weights) weights_ = Buffer<float>(start_[n_rows], Contents::any);
     mass_.assign(static_cast<std::size_t>(padded(n_rows)), 0.0f);
-    if (whole.units) units_ = mass_;
+    const bool has_units = M.root || !fold_.empty();
+    if (has_units) units_ = mass_;
     const auto cuts = cut_rows(n_rows, [&](std::int64_t r) { return start_[r]; });
     for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r) {
@@ -182,7 +185,7 @@ void Reduced::fill(const Operator& M, const System& whole, const Graph& graph, i
                 at += row >= 0;
             }
             mass_[r] = M.mass[i];
-            if (whole.units) units_[r] = whole.units[i];
+            if (has_units) units_[r] = static_cast<float>(M.mass[i] * M.largest_pivot / gauge(M, i));
         }
     });
     system_.n_rows = n_rows;

@@ -14,7 +14,7 @@
 namespace isotherm {
 
 // The graph's own rows.
-System whole(const Operator& M, const float* units);
+System whole(const Operator& M);
 
 // For each node that moves, the weight of its edges to the boundary and of what it leaks.
 std::vector<double> exits_of_nodes(const Operator& M, int threads);
@@ -42,7 +42,7 @@ public:
     std::vector<double> exits(const Operator& M, int threads) const;
 
 private:
-    void fill(const Operator& M, const System& whole, const Graph& graph, int threads);
+    void fill(const Operator& M, const Graph& graph, int threads);
     void lend();
 
     System system_{};

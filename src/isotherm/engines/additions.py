@@ -70,17 +70,16 @@ def with_added(
     shares = now - X[nodes]
     if not _is_exact(now, X[nodes].astype(np.float64), shares)[proof.nodes[nodes] == 0].all():
         return None  # a seed's own rounding is not measured by exit times
-    h = proof.nodes.copy()
-    h[problem.unreached] = 0.0
-    h[problem.boundary] = 0.0
-    factors, residual, drains = np.zeros(0), 0.0, proof.drains
+    h, drains = np.where(problem.is_free, proof.nodes, 0.0), proof.drains
     if nodes:
         if drains is None:  # they will do for further changes, too
             drains = session.operator.drains(problem, h)
         units = _proof_of_units(session, problem, nodes, W, h, drains)
         if not by_exit_times(units):
             return None
-        factors, residual = units.columns, units.residual
+        factors, residual, exits = units.columns, units.residual, units.nodes
+    else:
+        factors, residual, exits = np.zeros(0), 0.0, np.where(problem.is_unreached, np.nan, h)
     low, high = problem.bounds
     X, off = session.operator.superpose(Superposition(X, W, shares, proof.nodes, (low, high)))
     X[problem.boundary] = problem.values
@@ -90,10 +89,9 @@ def with_added(
     slack = 1 + (32 + 4 * len(nodes)) * UNIT_ROUNDOFF
     within = (low.astype(X.dtype) == low) & (high.astype(X.dtype) == high)
     more = size.sum(axis=0).max() * residual + (2 + problem.leak) * off.max() * proof.longest
-    h[problem.unreached] = np.nan
     return X, replace(
         proof,
-        nodes=h,
+        nodes=exits,
         columns=(proof.columns + factors @ size + 2 * off) * slack,
         spans=np.where(within, spans(problem), np.inf),
         residual=proof.residual + float(more),

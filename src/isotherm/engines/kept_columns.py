@@ -106,6 +106,6 @@ class KeptColumns:
             np.multiply(V[first], own[first], out=row)
             for at in others:
                 row += own[at] * V[at]
-        W[:, problem.boundary] = 0.0
+            row[problem.boundary] = 0.0
         W[np.arange(len(moved)), moved] = 1.0
         return W

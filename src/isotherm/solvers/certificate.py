@@ -143,8 +143,7 @@ def prove(
     np.maximum(columns, LEAST_COLUMN, out=columns)
     if not found.high.all():
         columns[is_cold(problem, found)] = 0.0
-    nodes = h.copy()
-    nodes[problem.is_unreached] = np.nan
+    nodes = np.where(problem.is_unreached, np.nan, h)
     rounding = float(np.maximum.reduce(found.rounding, initial=0.0))
     return Certificate(nodes, columns, spans(problem, found), residual, rounding)
 
