@@ -89,7 +89,7 @@ def with_added(
     slack = 1 + (32 + 4 * len(nodes)) * UNIT_ROUNDOFF
     within = (low.astype(X.dtype) == low) & (high.astype(X.dtype) == high)
     more = size.sum(axis=0).max() * residual + (2 + problem.leak) * off.max() * proof.longest
-    return X, replace(
+    sum_of_both = replace(
         proof,
         nodes=exits,
         columns=(proof.columns + factors @ size + 2 * off) * slack,
@@ -98,6 +98,7 @@ def with_added(
         rounding=proof.rounding + 2 * float(off.max()),
         drains=drains,
     )
+    return X, sum_of_both.knowing(units.longest) if nodes else sum_of_both
 
 
 def by_exit_times(proof: Certificate) -> bool:

@@ -105,9 +105,11 @@ class Certificate:
         """The greatest factor of a node: the longest exit time."""
         return float(np.fmax.reduce(self.nodes, initial=0.0))
 
-    def knowing(self, longest: float, bound: float) -> Certificate:
+    def knowing(self, longest: float, bound: float | None = None) -> Certificate:
         """The same, which need not look for these any more."""
-        self.__dict__["longest"], self.__dict__["bound"] = longest, bound
+        self.__dict__["longest"] = longest
+        if bound is not None:
+            self.__dict__["bound"] = bound
         return self
 
     @cached_property
@@ -145,7 +147,8 @@ def prove(
         columns[is_cold(problem, found)] = 0.0
     nodes = np.where(problem.is_unreached, np.nan, h)
     rounding = float(np.maximum.reduce(found.rounding, initial=0.0))
-    return Certificate(nodes, columns, spans(problem, found), residual, rounding)
+    proven = Certificate(nodes, columns, spans(problem, found), residual, rounding)
+    return proven.knowing(exits[1])
 
 
 def is_covered(problem: DirichletProblem) -> bool:
