@@ -75,6 +75,13 @@ class Server(uvicorn.Server):
         self._leave()
         self.should_exit = True
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End, and close what browsers still have open: no socket is left to be found later."""
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+
 
 class PageServer:
     """The page at an address.
