@@ -17,8 +17,10 @@ from isotherm import (
     ParameterError,
     write_predictions,
 )
+from isotherm.classifier.answers import Answers
+from isotherm.classifier.estimator import STATUS
 from isotherm.report.pages.classification import classification_page
-from isotherm.trust.abstain import LEAST, cross_fitted
+from isotherm.trust.abstain import LEAST, covered, cross_fitted
 from isotherm.trust.scoring import proportion
 from test_classification_report import run_of
 
@@ -48,6 +50,17 @@ def test_a_node_keeps_its_label_where_that_is_probable_enough(fitted):
 
 def test_the_least_probability_of_all_changes_nothing(fitted):
     assert (fitted.labels_at(0) == fitted.labels_).all()
+
+
+def test_the_last_digits_of_a_probability_decide_nothing():
+    # exp and log differ in them from processor to processor.
+    P = np.array([[0.5 - 1e-16, 0.5], [0.4, 0.6], [0.5 - 1e-13, 0.5 + 1e-13]])
+    codes, status = np.zeros(3, dtype=np.intp), np.full(3, STATUS.index("predicted"))
+    answers = Answers.of(codes, status, P, 0.5)
+    assert answers.likelier.tolist() == [-1, 1, -1]
+    assert answers.codes.tolist() == [0, -1, 0]
+    (found,) = covered([P[:, 0]], (P[:, 0], np.array([True, False, False])), [0.5])
+    assert (found.n_labelled, found.n_judged) == (2, 2)
 
 
 def test_seeds_keep_their_labels_whatever_is_asked(fitted):

@@ -8,6 +8,7 @@ import numpy as np
 
 from isotherm.classifier.estimator import rows_at_once, slices
 from isotherm.errors import ParameterError
+from isotherm.rounding import LEVEL
 from isotherm.trust.rank import best_first
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def _likeliest(
     P = np.concatenate([classifier.some_probabilities(rows)[:, codes] for rows in parts])
     found = []
     for code, p in zip(codes, P.T, strict=True):
-        some = free[p[free] >= least]
+        some = free[p[free] >= least - LEVEL]
         order, _ = best_first(p[some], classifier.names_[some])
         chosen = some[order[:top]]
         found.append((chosen, _rivals(classifier, chosen, code)))

@@ -21,6 +21,10 @@ UNDERFLOW = float(np.finfo(np.float64).smallest_subnormal)
 # processors are slow, and is as good as 0 beside all numbers that are covered.
 QUICK_UNDERFLOW = float(np.finfo(np.float64).smallest_normal)
 
+# Probabilities come from exp, log and sums, whose last digits differ from processor to processor:
+# those that differ by no more than this are level.
+LEVEL = 1e-9
+
 OTHERS = 8  # operations besides the additions of a sum
 ROOM = 1.01  # for the rounding of a bound itself
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from isotherm.classifier.estimator import SEED, STATUS, UNSURE
 from isotherm.labels import UNKNOWN
+from isotherm.rounding import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,8 +47,8 @@ class Answers(NamedTuple):
         """Of nodes of these classes and probabilities; what is less probable is no label."""
         best, every = P.argmax(axis=1), np.arange(len(P))
         probability = np.where(codes == UNKNOWN, np.nan, P[every, codes])
-        likelier = np.where(P[every, best] > probability, best, UNKNOWN)
-        unsure = (probability < least) & (status != STATUS.index(SEED))
+        likelier = np.where(P[every, best] > probability + LEVEL, best, UNKNOWN)
+        unsure = (probability < least - LEVEL) & (status != STATUS.index(SEED))
         likelier = np.where(unsure, best, likelier)
         return cls(
             np.where(unsure, UNKNOWN, codes),

@@ -244,10 +244,10 @@ class MultiLabelDirichletClassifier(
         """Probability of each label, shape (n, L), calibrated on what seeds get when left out.
 
         One label at a time; see `isotherm.trust.calibrate`. The first call leaves out up to 300
-        seeds, which takes time. Probabilities are ordered like the scores of their label, but the
-        scores decide whether a node has it: a label may be given although it is less likely than
-        not. Seeds have what is known about them; nodes that no heat reaches have the share of the
-        label among the seeds.
+        seeds, which takes time. Probabilities are ordered like the scores of their label, up to
+        their rounding (1e-12), but the scores decide whether a node has it: a label may be given
+        although it is less likely than not. Seeds have what is known about them; nodes that no heat
+        reaches have the share of the label among the seeds.
 
         Parameters
         ----------

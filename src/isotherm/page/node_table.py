@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from isotherm.errors import ParameterError
+from isotherm.rounding import LEVEL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,7 +118,7 @@ class NodeTable:
         if query.state == "predicted":
             return np.asarray(labelled & ~seed)
         if query.state == "unsure":
-            return np.asarray(~seed & (snapshot.certainty < query.below))
+            return np.asarray(~seed & (snapshot.certainty < query.below - LEVEL))
         if query.state == "none":
             return ~labelled
         every = np.full(snapshot.n_nodes, query.state == "all")

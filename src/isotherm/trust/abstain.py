@@ -8,6 +8,7 @@ import numpy as np
 
 from isotherm.errors import ParameterError
 from isotherm.labels import UNKNOWN
+from isotherm.rounding import LEVEL
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.scoring import Interval, proportion
 
@@ -120,12 +121,12 @@ def covered(
     """
     counts, n_free = np.zeros(len(least), dtype=np.int64), 0
     for some in certainties:
-        counts += np.count_nonzero(np.greater_equal.outer(some, least), axis=0)
+        counts += np.count_nonzero(np.greater_equal.outer(some + LEVEL, least), axis=0)
         n_free += len(some)
     said, is_right = left_out
     found = []
     for p, count in zip(least, counts.tolist(), strict=True):
-        judged = said >= p
+        judged = said >= p - LEVEL
         right = proportion(int(np.count_nonzero(is_right & judged)), int(judged.sum()))
         found.append(Coverage(p, count, count / max(n_free, 1), int(judged.sum()), right))
     return found

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.rounding import LEVEL
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.sample import CHOOSING, SAMPLE_TOL, leave_sample_out
 from isotherm.trust.scoring import macro_f1s, resampled
@@ -175,7 +176,7 @@ def choose(
     gain, error = difference[:, 0], difference[:, 1:].std(axis=1)
     left = gain - ERRORS * error
     best = int(left.argmax())
-    chosen = best if left[best] > 0 else preferred
+    chosen = best if left[best] > LEVEL else preferred  # level but for rounding is no better
     candidates = [
         Candidate(*pair, float(F[k, 0]), float(gain[k]), float(error[k]))
         for k, pair in enumerate(pairs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.labels import UNKNOWN, decode_labels
+from isotherm.rounding import LEVEL
 from isotherm.trust.calibrate import calibrate
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class LeaveOneOut:
         P = self.probabilities[findable]
         own, best = P[np.arange(len(P)), self.codes[findable]], P.max(axis=1, initial=0.0)
         order = np.argsort(own, kind="stable")
-        order = order[own[order] < best[order]]
+        order = order[own[order] < best[order] - LEVEL]
         some, suggested = findable[order], [self.classes[k].label for k in P[order].argmax(axis=1)]
         columns = (self.nodes[some], self.truth[some], own[order], best[order])
         nodes, labels, *probabilities = (column.tolist() for column in columns)
