@@ -12,9 +12,12 @@ import pytest
 pytest.importorskip("starlette", reason="needs isotherm[page]")
 
 from isotherm.errors import FileError, LabelError
+from isotherm.job import Job
 from isotherm.page.journal import Journal, JournalError, fingerprint, read_entries
 from isotherm.page.labelling import Labelling, Point
+from isotherm.page.opening import PageFiles, open_session
 from isotherm.page.replay import replay
+from isotherm.pipeline import Silent
 from labelling_page import open_labelling, path_graph
 
 GRAPH = path_graph("a", "b", "c", "d")
@@ -148,6 +151,116 @@ def test_a_label_that_cannot_be_kept_is_not_given(tmp_path, monkeypatch):
     labelling.label("c", "right")
     labelling.journal.close()
     assert kept(tmp_path) == {"a": "left", "c": "right"}
+
+
+FULL_DISK = """
+import resource, signal, sys
+from isotherm.errors import FileError
+from isotherm.page.journal import Journal
+from pathlib import Path
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path, room = Path(sys.argv[1]), int(sys.argv[2])
+journal = Journal(path, "graph")
+journal.append("label", node="before", label="a")
+size, (soft, hard) = path.stat().st_size, resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, hard))
+for k in range(3):
+    try:
+        journal.append("label", node=f"full {k}", label="a")
+        raise SystemExit("there was room")
+    except FileError as error:
+        assert "cannot be written" in str(error)
+    assert path.stat().st_size == size
+resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+journal.append("label", node="after", label="a")
+journal.close()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+@pytest.mark.parametrize("room", [0, 40])
+def test_a_label_refused_on_a_full_disk_leaves_no_byte(tmp_path, room):
+    path = tmp_path / "labels.journal"
+    command = [sys.executable, "-c", FULL_DISK, str(path), str(room)]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    assert [entry.node for entry in read_entries(path, "graph")] == ["before", "after"]
+
+
+class Full:
+    """A file on a disk that has so many bytes left, and that may refuse to give any back."""
+
+    def __init__(self, file, room, *, is_stuck=False):
+        self.file, self.room, self.is_stuck = file, room, is_stuck
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+    def write(self, data):
+        if not self.room:
+            raise OSError(28, "No space left on device")
+        written = self.file.write(data[: self.room])
+        self.room -= written
+        return written
+
+    def truncate(self, size):
+        if self.is_stuck:
+            raise OSError(5, "Input/output error")
+        return self.file.truncate(size)
+
+
+@pytest.mark.parametrize("is_stuck", [False, True])
+def test_half_of_a_line_goes_before_the_next_one_comes(tmp_path, is_stuck):
+    labelling = open_labelling(tmp_path, GRAPH)
+    labelling.label("a", "left")
+    journal, file = labelling.journal, labelling.journal._file
+    journal._file = Full(file, 30, is_stuck=is_stuck)
+    for _ in range(2):
+        with pytest.raises(FileError):
+            labelling.label("b", "right")
+    journal._file = file
+    assert labelling.labels == {"a": "left"}
+    labelling.label("c", "right")
+    journal.close()
+    assert kept(tmp_path) == {"a": "left", "c": "right"}
+
+
+@pytest.mark.parametrize("n_after", [1, 3])
+def test_a_number_that_comes_twice_is_that_of_the_later_line(tmp_path, n_after):
+    """Versions until 0.2 left a refused line in the file, before one of the same number."""
+    labelling = open_labelling(tmp_path, GRAPH)
+    for node in "abcd"[: 1 + n_after]:
+        labelling.label(node, "left")
+    labelling.undo()
+    labelling.journal.close()
+    path = labelling.journal.path
+    lines = path.read_bytes().split(b"\n")
+    lines.insert(2, lines[2].replace(b"left", b"wrong").replace(b'"b"', b'"d"'))
+    path.write_bytes(b"\n".join(lines))
+    again = open_labelling(tmp_path, GRAPH)
+    assert again.labels == dict.fromkeys("abcd"[:n_after], "left")
+    assert [entry.label for entry in again.journal.refused] == ["wrong"]
+    again.label("d", "left")
+    again.journal.close()
+    assert kept(tmp_path) == again.labels
+    assert len(read_entries(path, fingerprint(GRAPH))) == n_after + 3
+
+
+def test_the_page_says_what_a_journal_has_left_out(tmp_path):
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\n")
+    path, files = tmp_path / "edges.csv.journal", Job(str(tmp_path / "edges.csv"), "")
+    for spoilt in (lambda line: line * 2, lambda line: line + line[:20]):
+        session = open_session(files, PageFiles(), Silent())
+        session.labelling.label("a", "left")
+        session.labelling.journal.close()
+        head, line = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(head + spoilt(line))
+        session = open_session(files, PageFiles(), Silent())
+        session.labelling.journal.close()
+        assert session.labelling.labels == {"a": "left"}
+        (note,) = session.notes
+        assert "found no room on a full disk" in note or "was cut off and is ignored" in note
+        path.unlink()
 
 
 def test_replay_tells_what_the_model_had_thought(tmp_path):

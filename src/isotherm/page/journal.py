@@ -1,8 +1,8 @@
 """What was said on the page: a file that only grows, a line of JSON for each act.
 
 The first line says which graph it is about. A line is on the disk before anyone is told that it is
-kept. A last line that was cut off, because the machine went down while it was written, was never
-acknowledged; it is dropped when the journal is opened again.
+kept; one that finds no room leaves no byte. A last line that was cut off, because the machine went
+down while it was written, was never acknowledged; it is dropped when the journal is opened again.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import hashlib
 import json
 import os
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from isotherm.errors import FileError, IsothermError
+from isotherm.files import written
 
 try:
     import fcntl
@@ -76,7 +78,7 @@ class Entry(NamedTuple):
 
 
 def parse_entry(line: bytes, number: int) -> Entry:
-    """The entry of that number from its line.
+    """The entry of that number, or again of the one before, from its line.
 
     Raises
     ------
@@ -96,7 +98,7 @@ def parse_entry(line: bytes, number: int) -> Entry:
     entry = Entry(**told)
     if entry.act not in ACTS:
         raise ValueError(f"unknown act {entry.act!r}")
-    if entry.number != number or not 0 <= entry.of < number:
+    if entry.number not in (number, max(number - 1, 1)) or not 0 <= entry.of < entry.number:
         raise ValueError(f"number {entry.number} where {number} was expected")
     return entry
 
@@ -132,6 +134,9 @@ class Journal:
         All so far.
     dropped : bytes
         The last line, if it was cut off and is left out.
+    refused : list of Entry
+        Acts that found no room on a disk, and were never acknowledged, but are in the file before
+        another of the same number: versions until 0.2 left them there. They are left out.
     labels_then : str
         The checksum of the label file when the journal was begun, or when it was last saved.
 
@@ -144,16 +149,17 @@ class Journal:
     def __init__(self, path: Path, graph: str, labels: str = "") -> None:
         self.path, self.dropped = path, b""
         self.entries: list[Entry] = []
+        self.refused: list[Entry] = []
         self.labels_then = labels
         self._write = threading.Lock()
-        try:
-            self._file: IO[bytes] = open(path, "a+b")  # noqa: SIM115, PTH123  # kept open
-        except OSError as error:
-            raise FileError(f"{path} cannot be written: {error.strerror or error}") from None
+        self._cut: int | None = None  # where the file ends, if the rest could not be taken away
+        with written(str(path)):
+            self._file: IO[bytes] = open(path, "a+b", buffering=0)  # noqa: SIM115, PTH123  # kept open
         try:
             self._lock()
             self._file.seek(0)
-            self._read(self._file.read(), graph, labels)
+            with written(str(path)):
+                self._read(self._file.read(), graph, labels)
         except BaseException:
             self._file.close()
             raise
@@ -169,14 +175,8 @@ class Journal:
         with self._write:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             entry = Entry(len(self.entries) + 1, now, act, **told)
-            end = self._file.seek(0, os.SEEK_END)
-            try:
+            with written(str(self.path)):
                 self._store(entry.line())
-            except OSError as error:
-                self._file.truncate(end)  # no half of a line before the next one
-                raise FileError(
-                    f"{self.path} cannot be written: {error.strerror or error}"
-                ) from None
             self.entries.append(entry)
             return entry
 
@@ -196,9 +196,19 @@ class Journal:
             ) from None
 
     def _store(self, line: bytes) -> None:
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Put a line at the end, or nothing: no half of it stays before the next one."""
+        if self._cut is not None:
+            self._file.truncate(self._cut)
+        self._cut = self._file.seek(0, os.SEEK_END)
+        try:
+            while line:  # unbuffered: of a line that has no room, a part is written
+                line = line[self._file.write(line) :]
+            os.fsync(self._file.fileno())
+        except OSError:
+            with suppress(OSError):
+                self._file.truncate(self._cut)
+            raise
+        self._cut = None
 
     def _read(self, data: bytes, graph: str, labels: str) -> None:
         *lines, rest = data.split(b"\n")
@@ -214,7 +224,7 @@ class Journal:
         self._take(lines[1:], rest)
 
     def _take(self, lines: list[bytes], rest: bytes) -> None:
-        self.entries, cut = _entries(self.path, lines, rest)
+        self.entries, cut, self.refused = _entries(self.path, lines, rest)
         for entry in self.entries:
             if entry.act == SAVED and entry.more.get("original"):
                 self.labels_then = str(entry.more.get("checksum", ""))
@@ -239,21 +249,24 @@ def read_entries(path: Path, graph: str) -> list[Entry]:
     return _entries(path, lines[1:], rest)[0]
 
 
-def _entries(path: Path, lines: list[bytes], rest: bytes) -> tuple[list[Entry], bytes]:
-    """The entries of some lines, and what is cut off at the end."""
+def _entries(path: Path, lines: list[bytes], rest: bytes) -> tuple[list[Entry], bytes, list[Entry]]:
+    """The entries of some lines, what is cut off at the end, and what was refused."""
     found: list[Entry] = []
+    refused: list[Entry] = []
     for place, line in enumerate(lines, start=1):
         try:
-            entry = parse_entry(line, place)
+            entry = parse_entry(line, len(found) + 1)
         except (ValueError, TypeError, RecursionError) as error:
             if place < len(lines) or rest:
                 raise JournalError(
                     f"{path} is damaged in line {place + 1} ({error}); only the last line may be "
                     "cut off. Repair it, or start another with --journal"
                 ) from None
-            return found, line + b"\n"
+            return found, line + b"\n", refused
+        if entry.number == len(found):  # again: the one before found no room
+            refused.append(found.pop())
         found.append(entry)
-    return found, rest
+    return found, rest, refused
 
 
 def _check_head(path: Path, line: bytes, graph: str) -> None:

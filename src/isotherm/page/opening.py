@@ -127,6 +127,14 @@ def _session(
                 f"the last line of {journal.name} was cut off and is ignored: "
                 + one_line(opened.dropped.decode(errors="replace"))[:80]
             )
+        if opened.refused:
+            nodes = ", ".join(
+                one_line(entry.node or entry.act)[:40] for entry in opened.refused[:5]
+            )
+            notes.append(
+                f"{journal.name} holds what found no room on a full disk and was not kept; it is "
+                f"left out: {len(opened.refused)} in all, {nodes}"
+            )
         if opened.entries and opened.labels_then != read:
             notes.append(
                 f"the label file has changed since {journal.name} was started: the page uses the "
