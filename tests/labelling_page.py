@@ -104,5 +104,27 @@ class Client:
             connection.close()
 
 
+class Full:
+    """A file on a disk that has so many bytes left, and that may refuse to give any back."""
+
+    def __init__(self, file, room, *, is_stuck=False):
+        self.file, self.room, self.is_stuck = file, room, is_stuck
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+    def write(self, data):
+        if not self.room:
+            raise OSError(28, "No space left on device")
+        written = self.file.write(data[: self.room])
+        self.room -= written
+        return written
+
+    def truncate(self, size):
+        if self.is_stuck:
+            raise OSError(5, "Input/output error")
+        return self.file.truncate(size)
+
+
 def path_graph(*names):
     return as_texts(Graph.from_edges(names[:-1], names[1:]))

@@ -19,7 +19,7 @@ pytest.importorskip("playwright.sync_api", reason="needs isotherm[browser]; see 
 
 from playwright import sync_api as sync
 
-from labelling_page import Client, path_graph, served, session_on, two_blocks
+from labelling_page import Client, Full, path_graph, served, session_on, two_blocks
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FOUND = os.environ.get("ISOTHERM_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -323,6 +323,37 @@ def test_save_and_export(blocks, open_tab, tmp_path):
         tab.page.click("text=Export")
     assert Path(download.value.path()).read_text().startswith("node,label,")
     assert session.is_saved
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes links")
+def test_saving_over_a_link_is_refused_without_a_question(blocks, open_tab, tmp_path):
+    _, server = blocks
+    tab, original = open_tab(server), tmp_path / "labels.csv"
+    original.rename(tmp_path / "renamed.csv")
+    original.symlink_to(tmp_path / "renamed.csv")
+    tab.press("1")
+    tab.page.click("#save")
+    tab.page.click("#over")
+    tab.page.click("#save-now")
+    tab.page.wait_for_selector("#toast >> text=is a link to")
+
+
+def test_labels_wait_in_the_browser_while_the_disk_is_full(blocks, open_tab):
+    session, server = blocks
+    tab, names = open_tab(server), session.graph.names.tolist()
+    journal, first = session.labelling.journal, tab.node
+    file, journal._file = journal._file, Full(journal._file, 30)
+    tab.page.keyboard.press("1")
+    tab.sees("#status", "not kept: .*labels.journal cannot be written: No space left on device")
+    second = tab.node
+    tab.page.keyboard.press("2")
+    tab.sees("#status", "2 labels will be sent again")
+    assert session.labelling.n_given == 0
+    journal._file = file
+    tab.leads_on_from(second)
+    assert session.labelling.labels[names[first]] == "left"
+    assert session.labelling.labels[names[second]] == "right"
+    tab.page.wait_for_selector("#status.good")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills by a signal")

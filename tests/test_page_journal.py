@@ -18,7 +18,7 @@ from isotherm.page.labelling import Labelling, Point
 from isotherm.page.opening import PageFiles, open_session
 from isotherm.page.replay import replay
 from isotherm.pipeline import Silent
-from labelling_page import open_labelling, path_graph
+from labelling_page import Full, open_labelling, path_graph
 
 GRAPH = path_graph("a", "b", "c", "d")
 GIVEN = {"a": "left"}
@@ -185,28 +185,6 @@ def test_a_label_refused_on_a_full_disk_leaves_no_byte(tmp_path, room):
     told = subprocess.run(command, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
     assert [entry.node for entry in read_entries(path, "graph")] == ["before", "after"]
-
-
-class Full:
-    """A file on a disk that has so many bytes left, and that may refuse to give any back."""
-
-    def __init__(self, file, room, *, is_stuck=False):
-        self.file, self.room, self.is_stuck = file, room, is_stuck
-
-    def __getattr__(self, name):
-        return getattr(self.file, name)
-
-    def write(self, data):
-        if not self.room:
-            raise OSError(28, "No space left on device")
-        written = self.file.write(data[: self.room])
-        self.room -= written
-        return written
-
-    def truncate(self, size):
-        if self.is_stuck:
-            raise OSError(5, "Input/output error")
-        return self.file.truncate(size)
 
 
 @pytest.mark.parametrize("is_stuck", [False, True])

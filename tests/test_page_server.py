@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,13 +12,14 @@ import pytest
 pytest.importorskip("starlette", reason="needs isotherm[page]")
 
 from isotherm import DirichletClassifier
-from isotherm.errors import ParameterError
+from isotherm.errors import FileError, ParameterError
 from isotherm.page.bodies import LARGEST
+from isotherm.page.journal import fingerprint, read_entries
 from isotherm.page.oracle import play, result
 from isotherm.page.security import Bucket, check_host
 from isotherm.page.server import PageServer, bind
 from isotherm.write import write_predictions
-from labelling_page import TOKEN, Client, path_graph, served, session_on, two_blocks
+from labelling_page import TOKEN, Client, Full, path_graph, served, session_on, two_blocks
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "\"'&`", "\u202eevil\u202c", "x" * 10_000, "a,b\nc"]
 
@@ -289,7 +291,9 @@ def test_save_asks_before_it_writes_over_what_others_wrote(own, tmp_path):
     status, told = own("/api/save", {})
     assert (status, saved.read_text()) == (409, "mine\n")
     assert "changed by someone else" in told["error"]
-    assert own("/api/save", {"original": True})[0] == 500  # there is none
+    assert told["can_force"]
+    status, told = own("/api/save", {"original": True})
+    assert (status, told["can_force"]) == (409, False)  # there is none
     assert own("/api/save", {"force": "yes"})[0] == 400
     assert own("/api/save", {"force": True})[0] == 200
     assert saved.read_text() == "node,label\na,left\nb,left\n"
@@ -309,6 +313,69 @@ def test_the_original_is_written_over_only_when_told(tmp_path):
         original.write_text(before)
         assert ask("/api/save", {"original": True})[0] == 200
         assert original.read_text() == "node,label\na,left\nd,right\n"
+
+
+def test_a_label_file_that_is_gone_is_asked_for(tmp_path):
+    given = {"a": "left"}
+    with session_on(tmp_path, path_graph(*"abcd"), given) as session, served(session) as server:
+        ask, original = Client(server.port), tmp_path / "labels.csv"
+        ask("/api/label", {"node": 3, "label": "right"})
+        original.rename(tmp_path / "renamed.csv")
+        status, told = ask("/api/save", {"original": True})
+        assert (status, told["can_force"], original.exists()) == (409, True, False)
+        assert "deleted or renamed" in told["error"]
+        assert ask("/api/save", {"original": True, "force": True})[0] == 200
+        original.unlink()
+        assert ask("/api/save", {"original": True})[0] == 409  # written here, and gone again
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes links")
+@pytest.mark.parametrize("target", ["renamed.csv", "nowhere"])
+def test_a_label_file_that_is_a_link_is_left_alone(tmp_path, target):
+    given = {"a": "left"}
+    with session_on(tmp_path, path_graph(*"abcd"), given) as session, served(session) as server:
+        ask, original = Client(server.port), tmp_path / "labels.csv"
+        original.rename(tmp_path / "renamed.csv")
+        original.symlink_to(tmp_path / target)
+        for force in (False, True):
+            status, told = ask("/api/save", {"original": True, "force": force})
+            assert (status, told["can_force"]) == (409, False)
+            assert "is a link to" in told["error"]
+        assert (tmp_path / "renamed.csv").read_text() == "node,label\na,left\n"
+
+
+def test_a_full_disk_refuses_labels_in_words_until_there_is_room(own):
+    assert own("/api/label", {"node": 0, "label": "left"})[0] == 200
+    own.session.model.wait(own.session.labelling.version, 30, judged=True)
+    journal = own.session.labelling.journal
+    file, journal._file = journal._file, Full(journal._file, 30)
+    for path, told in (
+        ("label", {"node": 6, "label": "right"}),
+        ("skip", {"node": 5}),
+        ("undo", {}),
+    ):
+        status, answer = own(f"/api/{path}", told)
+        assert status == 409
+        assert "cannot be written: No space left" in answer["error"]
+    state = own("/api/state")[1]
+    assert (state["labels"], state["skipped"], state["version"]) == (1, 0, 1)
+    journal._file = file
+    assert own("/api/label", {"node": 6, "label": "right"})[0] == 200
+    kept = read_entries(journal.path, fingerprint(own.session.graph))
+    assert [entry.node for entry in kept if entry.act == "label"] == ["a", "g"]
+
+
+def test_a_point_of_the_curve_without_room_is_a_fault_in_words(tmp_path, rng, caplog):
+    def full(_):
+        raise FileError("labels.journal cannot be written: No space left on device")
+
+    graph, truth = two_blocks(rng)
+    with session_on(tmp_path, graph, dict(list(truth.items())[::4])) as session:
+        session.labelling.expect = full
+        session.labelling.label(graph.names[1], "left")
+        assert session.model.wait(session.labelling.version, 30, judged=True)
+        assert session.model.fault == "labels.journal cannot be written: No space left on device"
+    assert caplog.text == ""
 
 
 def test_export_is_what_classify_writes(own, tmp_path):

@@ -59,7 +59,7 @@ export interface Done { entry: number | null; node: number | null; version: numb
 
 /** What the server refuses, in its own words. */
 export class Refused extends Error {
-  constructor(message: string, readonly code: number) { super(message); }
+  constructor(message: string, readonly code: number, readonly canForce = false) { super(message); }
 }
 
 /** Whether the same request may be answered later: nobody was there, or too busy. */
@@ -73,9 +73,9 @@ async function answer<T>(request: Promise<Response>): Promise<T> {
   const response = await request;
   const text = await response.text();
   if (response.ok) return JSON.parse(text) as T;
-  let reason = text;
-  try { reason = (JSON.parse(text) as { error: string }).error; } catch { /* it was no JSON */ }
-  throw new Refused(reason, response.status);
+  let told: { error: string; can_force?: boolean } = { error: text };
+  try { told = JSON.parse(text) as typeof told; } catch { /* it was no JSON */ }
+  throw new Refused(told.error, response.status, told.can_force);
 }
 
 export const get = <T>(path: string): Promise<T> => answer<T>(fetch(path));

@@ -18,6 +18,7 @@ let choices: Choice[] = [];
 let expanded: number[] = [];
 let waiting = 0;
 let isAway = false;
+let notKept = "";              // why the server cannot keep what waits
 let again = 0;                 // the timer that asks again for a card that did not come
 const done = new Set<number>();  // nodes labelled or skipped here, before the server's state says so
 const cards = new Map<number, Promise<[Card, Why]>>();  // fetched ahead, for this version
@@ -131,7 +132,8 @@ function showStatus(): void {
   const status = byId("status");
   if (!state) return;
   let text = "up to date", kind = "good";
-  if (isAway) { text = waiting ? `the server does not answer: ${plural(waiting, "label")} will be sent again` : "the server does not answer"; kind = "bad"; }
+  if (notKept) { text = `not kept: ${notKept}. ${plural(waiting, "label")} will be sent again`; kind = "bad"; }
+  else if (isAway) { text = waiting ? `the server does not answer: ${plural(waiting, "label")} will be sent again` : "the server does not answer"; kind = "bad"; }
   else if (state.fault) { text = state.fault; kind = "bad"; }
   else if (waiting) { text = `sending ${plural(waiting, "label")} …`; kind = "busy"; }
   else if (state.progress !== null) { text = `solving, ${Math.round(100 * state.progress)} %`; kind = "busy"; }
@@ -211,7 +213,7 @@ async function save(): Promise<void> {
   try {
     let answer;
     try { answer = await send(false); } catch (error) {
-      if (!(error instanceof Refused) || error.code !== 409 || !confirm(error.message)) throw error;
+      if (!(error instanceof Refused) || !error.canForce || !confirm(error.message)) throw error;
       answer = await send(true);
     }
     byId<HTMLDialogElement>("save-dialog").close();
@@ -317,7 +319,7 @@ async function start(): Promise<void> {
   who.value = kept ?? first.who;
   outbox = new Outbox(`isotherm-outbox-${location.port}-${first.journal}`, acted,
     (_, error) => announce(error.message),
-    (n, away) => { waiting = n; isAway = away; showStatus(); });
+    (n, away, reason) => { waiting = n; isAway = away; notKept = reason; showStatus(); });
   receive(first);
   listen();
 }

@@ -98,10 +98,9 @@ def application(session: LabellingSession, *, token: str, host: str, port: int) 
 
 async def _refused(_: Request, error: Exception) -> Response:
     """What is wrong with a request, in words."""
-    code = error.code if isinstance(error, BadRequest) else 400
     if isinstance(error, FileError):
-        code = 409 if isinstance(error, FileChanged) else 500
-    return Json({"error": str(error)}, code)
+        return Json({"error": str(error), "can_force": isinstance(error, FileChanged)}, 409)
+    return Json({"error": str(error)}, error.code if isinstance(error, BadRequest) else 400)
 
 
 class Pages:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from isotherm.errors import FileError, IsothermError
 from isotherm.page.follower import Follower
 from isotherm.page.labelling import Point
 from isotherm.page.snapshot import Snapshot
@@ -236,7 +237,8 @@ class Model:
         self.changed()
 
     def _fail(self, error: Exception) -> None:
-        self.fault = f"{type(error).__name__}: {error}"
+        kind = "" if isinstance(error, IsothermError) else f"{type(error).__name__}: "
+        self.fault = f"{kind}{error}"
         self._tell()
 
     # --- the thread that thinks ahead ---------------------------------------------------------
@@ -254,6 +256,8 @@ class Model:
                     break
                 try:
                     step(snapshot)
+                except FileError as error:  # no room for a point of the curve
+                    self._fail(error)
                 except Exception as error:
                     logger.exception("choosing suggestions failed")
                     self._fail(error)

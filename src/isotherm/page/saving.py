@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from isotherm.classifier.classify import DirichletClassifier
 from isotherm.errors import FileError, LabelError
-from isotherm.files import written
+from isotherm.files import check_replaceable, written
 from isotherm.report.tables import write_csv
 from isotherm.write import write_predictions
 
@@ -75,22 +75,28 @@ class LabelFile:
         original : bool
             Over the file that was read.
         force : bool
-            Even if that has changed meanwhile.
+            Even if that has changed or gone meanwhile.
 
         Raises
         ------
         FileChanged
-            If somebody else has written the file.
+            If somebody else has written the file, or taken it away.
         FileError
+            If it cannot be written, or is a link.
         """
         path = self.path
         if original:
             if not self.can_replace or self.original is None:
                 raise FileError("only a label file that ends in .csv can be written over")
             path = self.original
+        check_replaceable(path)
         now = checksum(path)
-        if now and now != self._known[path] and not force:
-            raise FileChanged(f"{path.name} was changed by someone else. Write over it?")
+        if now != self._known[path] and not force:
+            raise FileChanged(
+                f"{path.name} was changed by someone else. Write over it?"
+                if now
+                else f"{path.name} was deleted or renamed. Write it anew?"
+            )
         rows = ({"node": node, "label": label} for node, label in sorted(labelling.labels.items()))
         with written(str(path)):
             write_csv(path, rows, ("node", "label"), force=True)
