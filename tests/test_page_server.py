@@ -1,5 +1,6 @@
 """The labelling page's interface: who may ask, what is answered, what is refused."""
 
+import csv
 import io
 import json
 import os
@@ -388,6 +389,30 @@ def test_export_is_what_classify_writes(own, tmp_path):
     model = DirichletClassifier().fit(own.session.graph, {"a": "left", "g": "right", "c": "left"})
     write_predictions(model, tmp_path / "expected.csv")
     assert text == (tmp_path / "expected.csv").read_text()
+
+
+@pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_an_export_has_no_cell_that_a_spreadsheet_runs(tmp_path, ending, separator):
+    formulas = ["=1+1", "+1+1", "-cmd", "@sum", "\t=1", '=HYPERLINK("http://evil.example")']
+    graph = path_graph("first", *formulas, "last")
+    with session_on(tmp_path, graph) as session, served(session) as server:
+        ask = Client(server.port)
+        for node, label in ((0, "=2+2"), (7, "plain")):
+            ask("/api/label", {"node": node, "label": label})
+        for option, mark in (
+            ("", "'"),
+            ("&spreadsheet_safe=true", "'"),
+            ("&spreadsheet_safe=false", ""),
+        ):
+            status, text = ask(f"/api/export?format={ending}{option}")
+            assert status == 200
+            names, labels, *_ = zip(
+                *csv.reader(io.StringIO(text), delimiter=separator), strict=True
+            )
+            assert set(names[1:]) == {"first", "last", *(mark + name for name in formulas)}
+            assert set(labels[1:]) == {mark + "=2+2", "plain"}
+        assert '"=1+1"' in ask("/api/export?format=jsonl")[1]
+        assert ask("/api/export?spreadsheet_safe=perhaps")[0] == 400
 
 
 def test_hostile_names_and_labels_are_data(tmp_path):

@@ -51,6 +51,7 @@ EXPORTS = {
     "jsonl": "application/jsonl",
     "parquet": "application/vnd.apache.parquet",
 }
+FOR_SPREADSHEETS = ("csv", "tsv")  # which run cells that begin like a formula
 
 
 class Json(Response):
@@ -272,17 +273,22 @@ class Pages:
         ending = request.query_params.get("format", "csv")
         if ending not in EXPORTS:
             raise BadRequest(f"format must be one of {', '.join(EXPORTS)}, got {ending!r}")
-        data = await run_in_threadpool(self._export, ending)
+        safe = request.query_params.get("spreadsheet_safe", "true")
+        if safe not in ("true", "false"):
+            raise BadRequest(f"spreadsheet_safe must be true or false, got {safe!r}")
+        is_safe = safe == "true" and ending in FOR_SPREADSHEETS
+        data = await run_in_threadpool(self._export, ending, is_safe)
         stem = self._session.file.path.stem.encode("ascii", "replace").decode().replace('"', "")
         name = f"{stem}-predictions.{ending}".replace("\\", "").replace("?", "_")
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(data, media_type=EXPORTS[ending], headers=headers)
 
-    def _export(self, ending: str) -> bytes:
+    def _export(self, ending: str, is_safe: bool) -> bytes:
         session = self._session
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"predictions.{ending}"
-            export(session.graph, session.labelling, session.parameters, path)
+            export(session.graph, session.labelling, session.parameters, path,
+                   spreadsheet_safe=is_safe)  # fmt: skip
             return path.read_bytes()
 
 

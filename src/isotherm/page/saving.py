@@ -105,7 +105,14 @@ class LabelFile:
         return path
 
 
-def export(graph: Graph, labelling: Labelling, parameters: ModelParameters, path: Path) -> None:
+def export(
+    graph: Graph,
+    labelling: Labelling,
+    parameters: ModelParameters,
+    path: Path,
+    *,
+    spreadsheet_safe: bool = False,
+) -> None:
     """Write what ``isotherm classify`` would make of these labels.
 
     Raises
@@ -116,4 +123,5 @@ def export(graph: Graph, labelling: Labelling, parameters: ModelParameters, path
     labels = dict(labelling.labels)
     if not labels:
         raise LabelError("there is no label yet: label a node first")
-    write_predictions(DirichletClassifier(**parameters).fit(graph, labels), path, force=True)
+    model = DirichletClassifier(**parameters).fit(graph, labels)
+    write_predictions(model, path, force=True, spreadsheet_safe=spreadsheet_safe)
