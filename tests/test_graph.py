@@ -13,7 +13,6 @@ from scipy import sparse
 
 from isotherm import Graph
 from isotherm.errors import GraphError, IsothermWarning
-from oracle import random_graph
 
 
 def dense(graph):
@@ -65,20 +64,6 @@ def test_a_weighted_matrix_that_is_not_symmetric_becomes_a_plus_its_transpose():
 def test_a_0_1_matrix_that_is_not_symmetric_becomes_the_union(dtype):
     A = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 1]], dtype=dtype)
     assert np.array_equal(dense(Graph.from_matrix(A)), np.maximum(A, A.T))
-
-
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
-def test_a_clean_symmetric_csr_is_taken_without_a_copy(kind, rng):
-    A = kind(random_graph(rng, 50).adjacency)
-    graph = Graph.from_matrix(A)
-    for part in ("data", "indices"):
-        assert np.shares_memory(getattr(A, part), getattr(graph.adjacency, part))
-
-
-def test_index_arrays_of_an_integer_matrix_are_shared(rng):
-    A = random_graph(rng, 50).adjacency
-    A = sparse.csr_array((np.ones(A.nnz, dtype=int), A.indices, A.indptr), shape=A.shape)
-    assert np.shares_memory(A.indices, Graph.from_matrix(A).adjacency.indices)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])

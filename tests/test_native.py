@@ -119,7 +119,7 @@ def test_one_missing_entry_among_many_makes_a_matrix_asymmetric(rng):
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
 def test_a_bad_weight_among_many_is_found(bad, rng):
-    A = random_graph(rng, 200, degree=8).adjacency
+    A = random_graph(rng, 200, degree=8).adjacency.copy()
     A.data[A.nnz // 2] = bad
     with pytest.raises(GraphError, match="finite and ≥ 0; 1 of "):
         Graph.from_matrix(A)

@@ -11,12 +11,13 @@ import numpy as np
 import scipy
 
 from isotherm.errors import GraphError, IsothermWarning
-from isotherm.graph.ends import DIRECTED, as_ends, side_names, two_sides
+from isotherm.graph.ends import DIRECTED, as_ends, networkx_edges, side_names, two_sides
 from isotherm.graph.frames import edge_columns, is_frame, matrix_of_frame
 from isotherm.graph.nodes import NodeIndex, as_column, encode
-from isotherm.graph.rows import Rows, rows_from_edges, rows_from_matrix
+from isotherm.graph.rows import Rows, clean, rows_from_edges, rows_from_matrix
 from isotherm.graph.texts import TextNumbers, text_column, text_order
 from isotherm.graph.weights import as_csr, as_weight_matrix, not_square, weighted_ends
+from isotherm.read_only import read_only
 
 if TYPE_CHECKING:
     import os
@@ -37,11 +38,14 @@ class Graph:
     - edges of weight zero are dropped, nodes without edges are kept;
     - weights are float64, finite and not negative.
 
+    A graph owns its arrays: what becomes of a matrix, of ids or weights after they were given
+    changes nothing. What it hands out is read-only; work on a copy of it.
+
     Attributes
     ----------
     adjacency : scipy.sparse.csr_array of shape (n, n)
-        Symmetric, sorted, without duplicates or zeros. Made on first use: a 0/1 graph stores no
-        weights. It may share arrays with the input: treat it as read-only.
+        Symmetric, sorted, without duplicates or zeros; its arrays are made on first use, since a
+        0/1 graph stores no weights.
     names : ndarray of shape (n,)
         The id of each node.
     degrees : ndarray of shape (n,)
@@ -160,7 +164,8 @@ class Graph:
     def from_matrix(cls, adjacency: Any, *, nodes: Any = None) -> Graph:
         """Graph from a square adjacency matrix, SciPy sparse or dense, or a pandas DataFrame.
 
-        A clean symmetric CSR matrix of float64 is taken as it is, without a copy.
+        The graph has arrays of its own: 4 bytes for each entry (8 for edge and mirror image), and
+        8 more if there are weights other than 1. Delete the matrix if memory is short.
 
         Parameters
         ----------
@@ -226,16 +231,7 @@ class Graph:
             raise GraphError(f"not a networkx graph: {type(g).__name__}")
         if g.is_directed():
             warnings.warn(DIRECTED, IsothermWarning, stacklevel=2)
-        ends = list(g.edges(data=weight)) if weight else [(u, v, None) for u, v in g.edges()]
-        weights = [w for _, _, w in ends]
-        if ends and weight not in (None, "weight") and all(w is None for w in weights):
-            raise GraphError(f"no edge has an attribute {weight!r}: name another, or weight=None")
-        return cls.from_edges(
-            [u for u, _, _ in ends],
-            [v for _, v, _ in ends],
-            None if all(w is None for w in weights) else [1.0 if w is None else w for w in weights],
-            nodes=list(g.nodes),
-        )
+        return cls.from_edges(*networkx_edges(g, weight), nodes=list(g.nodes))
 
     @classmethod
     def from_igraph(cls, g: Any) -> Graph:
@@ -273,12 +269,18 @@ class Graph:
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
         """The vector ``d = A1``, of shape (n,)."""
-        return self.rows.sums()
+        return np.asarray(read_only(self.rows.sums()))
+
+    @property
+    def adjacency(self) -> scipy.sparse.csr_array:
+        """The adjacency matrix A, of shape (n, n): each time a new object of the same arrays."""
+        return clean(*self._parts)
 
     @cached_property
-    def adjacency(self) -> scipy.sparse.csr_array:
-        """The adjacency matrix A, of shape (n, n)."""
-        return self.rows.matrix()
+    def _parts(self) -> tuple[NDArray[np.generic], ...]:
+        matrix = self.rows.matrix()
+        parts: tuple[Any, ...] = read_only((matrix.data, matrix.indices, matrix.indptr))
+        return parts
 
     @property
     def names(self) -> NDArray[np.generic]:
@@ -310,7 +312,7 @@ class Graph:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """The connected component of each node, numbered from 0; array of shape (n,)."""
-        return self.rows.components()
+        return np.asarray(read_only(self.rows.components()))
 
     def positions(self, nodes: Iterable[Hashable]) -> NDArray[np.intp]:
         """Positions of the nodes with these ids.
@@ -339,9 +341,9 @@ class Graph:
         save_graph(self, path, force=force)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Of a graph in a file only where that is."""
-        copied = {"degrees", "adjacency"} if self.rows.is_mapped else set()
-        return {name: value for name, value in vars(self).items() if name not in copied}
+        """Without what is found again; of a graph in a file only where that is."""
+        found = {"degrees", "components", "_parts"}
+        return {name: value for name, value in vars(self).items() if name not in found}
 
     def __repr__(self) -> str:
         return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"

@@ -54,6 +54,18 @@ def two_sides(
     return encode([], as_column(ids, "nodes"))[0], positions, sides
 
 
+def networkx_edges(g: Any, weight: str | None) -> tuple[list[Any], list[Any], list[Any] | None]:
+    """The two ends and the weights of the edges of a networkx graph; see `Graph.from_networkx`."""
+    ends = list(g.edges(data=weight)) if weight else [(u, v, None) for u, v in g.edges()]
+    weights = [w for _, _, w in ends]
+    source, target = [u for u, _, _ in ends], [v for _, v, _ in ends]
+    if any(w is not None for w in weights):
+        return source, target, [1.0 if w is None else w for w in weights]
+    if ends and weight not in (None, "weight"):
+        raise GraphError(f"no edge has an attribute {weight!r}: name another, or weight=None")
+    return source, target, None
+
+
 def side_names(matrix: Any) -> NDArray[np.generic] | None:
     """Names of the rows and then the columns of a DataFrame; None where it has only positions.
 

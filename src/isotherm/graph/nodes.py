@@ -9,6 +9,7 @@ import numpy as np
 
 from isotherm.errors import GraphError, UnknownNode
 from isotherm.graph.texts import find_texts
+from isotherm.read_only import Sealed, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 SHOWN = 5  # how many offending ids an error message lists
 
 
-class NodeIndex:
+class NodeIndex(Sealed):
     """The ids of the nodes, in the order of their positions.
 
     Parameters
     ----------
     ids : array of shape (n,), Arrow array of texts, or int
-        The ids, all different; an int n stands for the ids 0 … n − 1, which are not stored.
+        The ids, all different; an int n stands for the ids 0 … n − 1, which are not stored. An
+        array is copied: they are not the caller's any more.
     given : bool
         Whether somebody chose these ids, or they are just the positions in a matrix.
 
@@ -36,7 +38,7 @@ class NodeIndex:
     """
 
     def __init__(self, ids: Any, *, given: bool = True) -> None:
-        self._ids = ids
+        self._ids = read_only(ids.copy()) if isinstance(ids, np.ndarray) else ids
         self.given = given
 
     def __len__(self) -> int:
@@ -93,8 +95,10 @@ class NodeIndex:
     def ids(self) -> NDArray[np.generic]:
         """The ids as an array of shape (n,)."""
         if self.texts is not None:
-            return np.asarray(self.texts.to_numpy(zero_copy_only=False), dtype=object)
-        return np.arange(self._ids) if isinstance(self._ids, int) else self._ids
+            found = np.asarray(self.texts.to_numpy(zero_copy_only=False), dtype=object)
+        else:
+            found = np.arange(self._ids) if isinstance(self._ids, int) else self._ids
+        return np.asarray(read_only(found))
 
     @cached_property
     def _position_of(self) -> dict[Hashable, int]:

@@ -10,7 +10,8 @@ import numpy as np
 import scipy
 
 from isotherm.compiled import MOST_NODES, core, n_threads
-from isotherm.graph.weights import canonical, check_structure, check_weights, symmetric
+from isotherm.graph.weights import canonical, check_structure, check_weights, damaged, symmetric
+from isotherm.read_only import Sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +26,7 @@ A_PART = 1 << 14  # rows whose lengths are looked at at once: they stay in the c
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Sealed):
     """A symmetric CSR matrix: sorted, without duplicates, zeros or, for 0/1 graphs, weights.
 
     Attributes
@@ -196,6 +197,15 @@ class Rows:
         return cls(matrix.indptr.astype(np.int64, copy=False), ends, weights)
 
 
+def clean(
+    data: NDArray[np.generic], indices: NDArray[np.generic], indptr: NDArray[np.generic]
+) -> scipy.sparse.csr_array:
+    """A square matrix of these arrays, which are sorted and without duplicates."""
+    found = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1,) * 2)
+    found.has_canonical_format = True
+    return found
+
+
 def row_sums(counts: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """Sums over rows of so many entries each, some of them empty."""
     begin = counts.cumsum() - counts
@@ -243,7 +253,9 @@ def rows_from_edges(
 
 
 def rows_from_matrix(csr: scipy.sparse.csr_array) -> Rows:
-    """Rows of a square matrix: its own where it is symmetric, else of A + Aᵀ (0/1: the union).
+    """Rows of a square matrix where it is symmetric, else of A + Aᵀ (0/1: the union).
+
+    They are copies: what becomes of the matrix afterwards changes nothing.
 
     Parameters
     ----------
@@ -258,17 +270,17 @@ def rows_from_matrix(csr: scipy.sparse.csr_array) -> Rows:
     if core is not None and csr.shape[0] <= MOST_NODES:
         if csr.indices.dtype != np.int32:  # of which more may point outside than 32 bits show
             check_structure(csr)
-        start = csr.indptr.astype(np.int64, copy=False)
-        ends = csr.indices.astype(np.int32, copy=False)
+        start, ends = csr.indptr.astype(np.int64), csr.indices.astype(np.int32)
         weights = None if csr.dtype != np.float64 and (csr.data == 1).all() else csr.data
         weights = None if weights is None else weights.astype(np.float64, copy=False)
         try:
             found = core.inspect(start, ends, weights, n_threads())
-        except (IndexError, ValueError):
+        except (IndexError, ValueError) as error:
             check_structure(csr)  # says what is wrong
-            raise
+            raise damaged(error) from None
         if found["faulty"]:
             check_weights(csr.data)
         if found["sorted"] and found["symmetric"] and not found["zeros"]:
-            return Rows(start, ends, None if found["ones"] else weights).knowing(found["longest"])
+            weights = None if weights is None or found["ones"] else weights.copy()
+            return Rows(start, ends, weights).knowing(found["longest"])
     return Rows.of(symmetric(canonical(csr)))

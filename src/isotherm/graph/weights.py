@@ -89,7 +89,7 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
     try:
         return scipy.sparse.csr_array(matrix)
     except ValueError as error:
-        raise _damaged(error) from None
+        raise damaged(error) from None
 
 
 def _is_usual(csr: scipy.sparse.csr_array) -> bool:
@@ -107,10 +107,11 @@ def check_structure(matrix: Any) -> None:
     try:
         matrix.check_format(full_check=True)
     except ValueError as error:
-        raise _damaged(error) from None
+        raise damaged(error) from None
 
 
-def _damaged(error: ValueError) -> GraphError:
+def damaged(error: Exception) -> GraphError:
+    """What to say of a matrix whose arrays do not belong together."""
     return GraphError(f"the matrix is damaged: {error}; make it again from its entries")
 
 
@@ -128,21 +129,19 @@ def _as_numbers(matrix: NDArray[np.object_]) -> NDArray[np.float64]:
 
 
 def canonical(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """The same of float64, sorted, without duplicates or zeros; checked by `check_weights`."""
+    """A copy of float64, sorted, without duplicates or zeros; checked by `check_weights`."""
     check_structure(csr)
     check_weights(csr.data)
-    if csr.dtype != np.float64:
-        parts = (csr.data.astype(np.float64), csr.indices, csr.indptr)
-        csr = scipy.sparse.csr_array(parts, shape=csr.shape)
-    if not csr.has_canonical_format or not csr.data.all():
-        csr = csr.copy()
-        csr.sum_duplicates()
-        csr.eliminate_zeros()
-    return csr
+    # What SciPy has noted of the matrix, such as that it is sorted, need not be true any more.
+    parts = (csr.data.astype(np.float64), csr.indices.copy(), csr.indptr.copy())
+    own = scipy.sparse.csr_array(parts, shape=csr.shape)
+    own.sum_duplicates()
+    own.eliminate_zeros()
+    return own
 
 
 def as_weight_matrix(matrix: Any) -> scipy.sparse.csr_array:
-    """Canonical CSR of float64, sharing what arrays it can with the input."""
+    """Canonical CSR of float64, in arrays of its own."""
     return canonical(scipy.sparse.csr_array(as_csr(matrix)))
 
 

@@ -18,6 +18,7 @@ from isotherm.solvers.superposition import superpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from isotherm.dirichlet import DirichletProblem
     from isotherm.solvers.imbalance import Imbalance
@@ -127,10 +128,14 @@ class ReferenceOperator:
         whole[self._held] = 1.0
         return np.asarray(whole[:, np.newaxis])
 
+    @cached_property
+    def _adjacency(self) -> sparse.csr_array:
+        return self.problem.graph.adjacency
+
     def apply(self, P: Numbers) -> NDArray[np.float64]:
         product: NDArray[np.float64] = self.diagonal * P
         graph = self.problem.graph
-        product -= graph.rows.product(P) if graph.rows.are_few else graph.adjacency @ P
+        product -= graph.rows.product(P) if graph.rows.are_few else self._adjacency @ P
         product[self._held] = 0.0
         return product
 
