@@ -70,6 +70,16 @@ def test_the_bound_holds_against_exact_arithmetic(rng):
                 assert abs(type(reference)(float(t)) - reference) <= bound
 
 
+@pytest.mark.parametrize("solver", [*LOOSE, "auto"], ids=str)
+@pytest.mark.parametrize("weight", [1.0, 1e-200])
+def test_a_certificate_is_no_number_at_unreached_nodes_alone(solver, weight):
+    # Sums over a certificate rest on it: what is no number there counts as exact.
+    graph = Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5], [1.0, weight, 1.0, 1.0])
+    found = solution_of(graph, [0], [1.0], solver=solver, tol=1e-3)
+    assert np.array_equal(np.isnan(found.certificate.nodes), found.unreached)
+    assert found.unreached.tolist() == [False] * 4 + [True] * 2
+
+
 def test_the_bound_is_within_a_factor_of_a_thousand_of_the_error():
     # A bound of 1 everywhere would be true and useless.
     graph = grid(30, 30)

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,10 +16,11 @@ from isotherm import (
     ParameterError,
     StackedDirichletClassifier,
 )
+from isotherm.stacking.combination import lead
 from isotherm.stacking.embedding import embed, fits
 from isotherm.stacking.flows import damped, log_ratios
 from isotherm.stacking.left_out import STACKED, plan
-from isotherm.stacking.model import fit_stack
+from isotherm.stacking.model import Stack, fit_stack
 from isotherm.stacking.surroundings import Surroundings
 
 
@@ -92,6 +94,45 @@ def test_certified_labels_are_those_of_temperatures_solved_far_better(blocks):
     sure = rough.certified_ & free
     assert sure.sum() > 0
     assert np.array_equal(exact[sure].argmax(axis=1), rough.labels_[sure])
+
+
+# --- bounds of the logits -------------------------------------------------------------------------
+
+
+def between(weights, low, high):
+    stack = Stack(np.array(weights), np.zeros(1), 0)
+    return [float(end[0]) for end in stack.bounds(np.array(low), np.array(high))]
+
+
+def test_a_view_that_is_unbounded_on_one_side_makes_that_side_infinite():
+    low, high = [[-1.0], [0.0]], [[np.inf], [2.0]]
+    assert between([1.0, 1.0], low, high) == [pytest.approx(-1), np.inf]
+    assert between([-1.0, 1.0], low, high) == [-np.inf, pytest.approx(3)]
+    assert between([-1.0, -1.0], low, high) == [-np.inf, pytest.approx(1)]
+    low, high = [[-1.0], [0.0]], [[np.inf], [np.inf]]
+    assert between([1.0, -1.0], low, high) == [-np.inf, np.inf]
+
+
+def test_a_view_of_weight_0_takes_no_part_whatever_it_is():
+    low, high = [[-1.0], [0.0]], [[np.inf], [2.0]]
+    assert between([0.0, 1.0], low, high) == pytest.approx([0, 2])
+    assert between([0.0, -1.0], low, high) == pytest.approx([-2, 0])
+
+
+def test_what_is_no_number_proves_nothing():
+    low, high = np.array([[np.nan, 0.0]]), np.array([[1.0, 1.0]])
+    ends = Stack(np.ones(1), np.zeros(2), 0).bounds(low, high)
+    assert not lead(np.array([[3.0, 0.0]]), *(end[np.newaxis] for end in ends)) > 0
+
+
+def test_the_rounding_of_a_sum_is_within_its_bounds(rng):
+    for _ in range(200):
+        weights, views = rng.normal(size=6), rng.normal(size=(6, 1))
+        stack = Stack(weights, rng.normal(size=1), 0)
+        exact = Fraction(stack.offsets[0]) - Fraction(0.1)
+        exact += sum(map(Fraction.__mul__, map(Fraction, weights), map(Fraction, views[:, 0])))
+        low, high = (Fraction(end[0]) for end in stack.bounds(views, views, np.array([0.1])))
+        assert low <= exact <= high
 
 
 # --- seeds left out -------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ def sum_up(
         return sums.reshape(2, -1), errors, counts
     has = ~np.isnan(temperatures[:, 0])
     masks = has, has & (seed_codes < 0)
+    # A certificate has NaN at unreached nodes alone: one that counts as 0 is exact.
     return (
         np.array([temperatures[mask].sum(axis=0, dtype=np.float64) for mask in masks]),
         np.array([np.nansum(nodes[mask]) for mask in masks]),

@@ -11,6 +11,7 @@ from isotherm.errors import IsothermError
 
 from .claims import Failure, label_sets, labels, real_values, temperatures, updates
 from .invariance_claims import renumbering, threads
+from .stacked_claims import stacked
 from .trust_claims import explanations, leave_one_out
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ CLAIMS: dict[str, Claim] = {
         explanations,
         threads,
         renumbering,
+        stacked,
     )
 }
 

@@ -1,7 +1,8 @@
 """A case from an integer.
 
 Every 8th number is of a graph of 9 to 20 nodes, every 8th of one of 21 to 150, every 64th of one
-of up to 5 000; all others are of at most 8 nodes.
+of up to 5 000; all others are of at most 8 nodes. Stacks need more seeds than that: they have 3 to
+20 free nodes beside 11 to 40 seeds, and every 64th number 300 to 600 nodes.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ CLAIMS = {
     "explanations": 7,
     "threads": 5,
     "renumbering": 5,
+    "stacked": 5,
 }
 CLASSES = [*range(1, 21), *[2] * 8, *[3] * 4, *[4] * 2, *[8] * 4, *[16] * 4]  # lanes fill at 2ⁿ
 CONFIDENCES = [0.5, 0.9, 0.1, 0.99, 1e-3, 1e-12, 1 - 1e-12, 2.0**-1000, 1e-300]
@@ -43,6 +45,8 @@ def draw(seed: int) -> Case:
     """The case of a number, always the same one."""
     rng = np.random.default_rng(seed)
     claim = str(rng.choice(list(CLAIMS), p=np.array(list(CLAIMS.values())) / sum(CLAIMS.values())))
+    if claim == "stacked" and seed % 64 not in range(3, 9):
+        return draw_stacked(rng, many=seed % 64 == 0)
     if seed % 64 == 0:
         n = round(150 * (5000 / 150) ** rng.random())
     elif seed % 8 == 1:
@@ -76,6 +80,38 @@ def draw(seed: int) -> Case:
         node=int(rng.integers(0, n)),
         order=tuple(rng.permutation(n).tolist()) if claim == "renumbering" else None,
         **options,
+    )
+
+
+def draw_stacked(rng: np.random.Generator, *, many: bool = False) -> Case:
+    """Classes of which some are rare, apart or mixed on purpose; solves are often cut short."""
+    n_free = int(rng.integers(100, 301) if many else rng.integers(3, 21))
+    n_seeds = int(rng.integers(200, 301) if many else rng.integers(11, 41))
+    n, K = n_free + n_seeds, int(rng.choice([2, 2, 3, 5]))
+    shares = rng.random(K) ** 3 + 0.02
+    truth = rng.choice(K, n, p=shares / shares.sum())
+    ends = rng.integers(0, n, (8 * n, 2))
+    alike = (truth[ends[:, 0]] == truth[ends[:, 1]]) == (rng.random() < 0.4)
+    kept = ends[alike | (rng.random(len(ends)) < 0.05)][: int(n * rng.choice([0.2, 0.5, 1.5, 3]))]
+    if rng.random() < 0.7:  # a ring with chords
+        kept = np.concatenate([np.column_stack([np.arange(n), np.roll(np.arange(n), -1)]), kept])
+    seeds = np.sort(rng.choice(n, n_seeds, replace=False))
+    Y = np.eye(K)[truth[seeds]]
+    steps = int(rng.integers(1, 12))
+    some_steps = [Sweeps(steps), Sweeps(3 * steps), ConjugateGradient(max_iter=steps)]
+    solvers = ["auto", "direct", *some_steps]
+    given = weights(rng, len(kept), mild=True).tolist()
+    return Case(
+        "stacked",
+        n,
+        tuple((i, j, w) for (i, j), w in zip(kept.tolist(), given, strict=True)),
+        tuple(seeds.tolist()),
+        rows(Y[:, Y.any(axis=0)]),
+        tol=float(rng.choice([0.3, 0.1, 1e-2, 1e-6, 1e-6, 1e-10])),
+        solver=solvers[int(rng.integers(0, len(solvers)))],
+        engine=_engine(rng),
+        unreached="zero" if rng.random() < 0.3 else "abstain",
+        **_confidence(rng, n_seeds, likely=0.15),
     )
 
 

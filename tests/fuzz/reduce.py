@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
     from .cases import Rows
 
-DISTRIBUTIONS = ("labels", "updates", "leave_one_out", "explanations", "renumbering")  # sum to 1
+DISTRIBUTIONS = (  # rows that sum to 1
+    "labels",
+    "updates",
+    "leave_one_out",
+    "explanations",
+    "renumbering",
+    "stacked",
+)
 DEFAULTS = {field.name: field.default for field in fields(Case)}
 OPTIONS = [
     "before",

@@ -42,6 +42,7 @@ _NAMES = [
     "MultiLabelDirichletClassifier",
     "NativeEngine",
     "NotConverged",
+    "StackedDirichletClassifier",
     "Sweeps",
     "solve_dirichlet",
 ]
@@ -159,11 +160,22 @@ def _classifier(case: Case) -> list[str]:
     ]
 
 
+def _stacked(case: Case) -> list[str]:
+    options = _options(case, "tol", "solver", "engine", "unreached")[2:]
+    sure = f", {case.confidences()}" if case.confidence else ""
+    return [
+        f"model = StackedDirichletClassifier({options}).fit(graph, {case.labels()}{sure})",
+        'print("labels", model.labels_.tolist(), model.certified_.tolist())',
+        f'print("bounds", model.stack_ and model.stack_.bounds(slice(0, {case.n_nodes})))',
+    ]
+
+
 _BODIES = {
     "temperatures": _solve,
     "threads": _solve,
     "real_values": _regressor,
     "label_sets": _multilabel,
+    "stacked": _stacked,
 }
 
 

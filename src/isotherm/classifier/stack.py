@@ -150,8 +150,8 @@ class StackedHeatClassifier(HeatClassifier):
             others[rows] = False
             model = fitted(others) if others.any() else stack
             logits[rows] = model.logits(X[:, rows]) - shift
-            least, most = model.bounds(low[:, rows], high[:, rows])
-            sure[rows] = lead(logits[rows], least - shift, most - shift) > 0
+            ends = model.bounds(low[:, rows], high[:, rows], shift)
+            sure[rows] = lead(logits[rows], *ends) > 0
         sample = StackedLeftOut.of(left[0], logits, sure)
         self._model = StackedModel(heat, combination, sample, self._codes)
         self._later = FoundLater(sample, combination.softmax)

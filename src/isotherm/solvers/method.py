@@ -42,7 +42,7 @@ class Warm(NamedTuple):
     def of(cls, solution: Solution) -> Warm:
         """From where another solve ended; its exit times only if they proved something."""
         exits = solution.certificate.nodes
-        is_proven = np.isfinite(np.nansum(exits))
+        is_proven = np.isfinite(np.nansum(exits))  # NaN only at unreached nodes, see Certificate
         return cls(solution.temperatures, exits if is_proven else None)
 
 

@@ -60,8 +60,7 @@ class Combination:
 
     def bounds(self, rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Between which those are, within the proven errors of all temperatures."""
-        low, high = self.stack.bounds(*self.views.bounds(rows))
-        return low - self.softmax.shift, high - self.softmax.shift
+        return self.stack.bounds(*self.views.bounds(rows), self.softmax.shift)
 
     def extended(
         self, weights: scipy.sparse.csr_array, degrees: NDArray[np.float64]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
 
 LEAST_RATIO = 0.05  # ε
+ROUNDING = 16 * UNIT_ROUNDOFF  # of x, relative to 1 + |x|
 
 
 class Kind(NamedTuple):
@@ -109,7 +110,9 @@ class Flow:
         count = max(int(np.count_nonzero(has)), 1)
         means = temperatures[has].sum(axis=0, dtype=np.float64) / count
         proof = solution.certificate
-        off = np.minimum(np.nansum(proof.nodes[has]) / count * proof.columns, proof.spans)
+        # An unreached node that counts as 0 is exact; of any other, NaN is no proof of the mean.
+        nodes = proof.nodes[has & ~solution.unreached]
+        off = np.minimum(nodes.sum() / count * proof.columns, proof.spans)
         rounding = len(temperatures) * UNIT_ROUNDOFF
         errors = off * (1 + 2 * rounding) + rounding * means
         return cls(kind, problem, solution, temperatures, means, errors)
@@ -120,10 +123,9 @@ class Flow:
 
     def bounds(self, rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Between which x of some nodes is proven to be, at equilibrium."""
-        T, off = self.temperatures[rows], np.nan_to_num(self.solution.certificate.errors(rows))
-        coldest = np.maximum(self.means - self.mean_errors, 0.0)
-        low = log_ratios(np.maximum(T - off, 0.0), self.means + self.mean_errors)
-        return low, log_ratios(np.minimum(T + off, 1.0), coldest)
+        off = self.solution.certificate.errors(rows)
+        off[self.solution.unreached[rows]] = 0.0  # has no temperature, or exactly 0
+        return ratio_bounds(self.temperatures[rows], off, self.means, self.mean_errors)
 
     def extended(
         self, weights: scipy.sparse.csr_array, degrees: NDArray[np.float64]
@@ -157,3 +159,18 @@ def log_ratios(T: NDArray[np.floating], means: NDArray[np.floating]) -> NDArray[
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(T > 0, T / means, np.where(np.isnan(T), np.nan, 0.0))
         return np.asarray(np.log(ratio + LEAST_RATIO))
+
+
+def ratio_bounds(
+    T: NDArray[np.floating],
+    off: NDArray[np.float64],
+    means: NDArray[np.floating],
+    mean_off: NDArray[np.floating],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Between which x is, if temperatures and means are no farther off than this.
+
+    The upper end is ∞ where the mean may be 0 as far as is known.
+    """
+    low = log_ratios(np.maximum(T - off, 0.0), means + mean_off)
+    high = log_ratios(np.minimum(T + off, 1.0), np.maximum(means - mean_off, 0.0))
+    return low - ROUNDING * (1 + np.abs(low)), high + ROUNDING * (1 + np.abs(high))

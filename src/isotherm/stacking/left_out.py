@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.stacking.flows import log_ratios
+from isotherm.stacking.flows import log_ratios, ratio_bounds
 from isotherm.trust.leave_one_out import LeftOut, joined, leave_one_out, leave_some_out
 
 if TYPE_CHECKING:
@@ -151,11 +151,9 @@ def ratios_left_out(left: LeftOut) -> NDArray[np.float64]:
 
 def bounds_left_out(left: LeftOut) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Between which these are proven to be."""
-    T, off = left.temperatures, left.errors[:, np.newaxis]
-    means, mean_off = left.means.all, left.mean_errors.all
-    low = log_ratios(np.maximum(T - off, 0.0), means + mean_off)
-    high = log_ratios(np.minimum(T + off, 1.0), np.maximum(means - mean_off, 0.0))
-    return np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
+    off = left.errors[:, np.newaxis]
+    low, high = ratio_bounds(left.temperatures, off, left.means.all, left.mean_errors.all)
+    return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.calibrate import log_sum
 from isotherm.trust.minimum import minimum
 
@@ -49,16 +50,42 @@ class Stack:
         return np.asarray(np.tensordot(self.weights, views, 1) + self.offsets)
 
     def bounds(
-        self, low: NDArray[np.float64], high: NDArray[np.float64]
+        self,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        shift: NDArray[np.float64] | float = 0.0,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Between which the logits are, if the views are between these."""
-        up, down = np.maximum(self.weights, 0.0), np.minimum(self.weights, 0.0)
-        with np.errstate(invalid="ignore"):  # 0 · ∞: a view that counts for nothing
-            sums = [
-                np.nansum([np.tensordot(up, a, 1), np.tensordot(down, b, 1)], axis=0)
-                for a, b in ((low, high), (high, low))
-            ]
-        return sums[0] + self.offsets, sums[1] + self.offsets
+        """Between which the logits less a shift are, if the views are between these.
+
+        ±∞ on a side where a view that counts is unbounded.
+
+        Examples
+        --------
+        >>> stack = Stack(np.array([1.0, 0.0, -2.0]), np.zeros(1), 0)
+        >>> low, high = np.array([[-1.0], [0.0], [3.0]]), np.array([[1.0], [np.inf], [4.0]])
+        >>> [end.round(9).item() for end in stack.bounds(low, high)]
+        [-9.0, -5.0]
+        """
+        return self._end(low, high, shift, -1.0), self._end(high, low, shift, 1.0)
+
+    def _end(
+        self,
+        views: NDArray[np.float64],
+        others: NDArray[np.float64],
+        shift: NDArray[np.float64] | float,
+        side: float,
+    ) -> NDArray[np.float64]:
+        """One end: of `views` where a weight is positive, of `others` where it is negative.
+
+        A weight of 0 is not multiplied: 0 · ∞ is NaN, and so is every sum it goes into.
+        """
+        total = np.broadcast_to(self.offsets - shift, views.shape[1:])
+        size = np.broadcast_to(np.abs(self.offsets) + np.abs(shift), views.shape[1:])
+        for weight, view, other in zip(self.weights, views, others, strict=True):
+            if weight != 0:
+                term = weight * (view if weight > 0 else other)
+                total, size = total + term, size + np.abs(term)
+        return np.asarray(total + side * (2 * len(views) + 8) * UNIT_ROUNDOFF * size)
 
 
 def fit_stack(
