@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "bad_graph.hpp"
 #include "build.hpp"
 #include "decision.hpp"
 #include "freed.hpp"
@@ -35,6 +36,8 @@ using namespace nb::literals;
 
 namespace isotherm {
 namespace {
+
+constexpr std::int64_t most_nodes = (std::int64_t{1} << 31) - 1;
 
 template <class T>
 using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -84,6 +87,16 @@ auto unlocked(Body body) {
     }
 }
 
+// The core's own errors as the package's.
+void raise_in_python(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const BadGraph& error) {
+        const nb::object kind = nb::module_::import_("isotherm.errors").attr("GraphError");
+        PyErr_SetString(kind.ptr(), error.what());
+    }
+}
+
 void require(bool holds, const char* what) {
     if (!holds) throw nb::value_error(what);
 }
@@ -96,16 +109,20 @@ const double* doubles_or_null(const nb::object& given, std::size_t length, const
 }
 
 const double* weights_or_null(const nb::object& weights, std::size_t length) {
-    return doubles_or_null(weights, length, "weights and entries differ in number");
+    if (weights.is_none()) return nullptr;
+    const auto array = nb::cast<Array<const double>>(weights);
+    if (array.shape(0) != length) throw BadGraph("weights and entries differ in number");
+    return array.data();
 }
 
 Graph view(const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
            const nb::object& weights) {
-    require(start.shape(0) >= 1, "start must have one entry more than there are nodes");
     const auto n = static_cast<std::int64_t>(start.shape(0)) - 1;
+    const auto n_entries = static_cast<std::int64_t>(ends.shape(0));
     const Graph graph{n, start.data(), ends.data(), weights_or_null(weights, ends.shape(0))};
-    require(graph.start[0] == 0 && graph.n_entries() == static_cast<std::int64_t>(ends.shape(0)),
-            "start does not fit ends");
+    const bool fits = n >= 0 && n < most_nodes && graph.start[0] == 0 && graph.start[n] == n_entries;
+    if (!fits) throw BadGraph("start and ends of the graph do not fit each other");
+    check_start(graph);
     return graph;
 }
 
@@ -131,7 +148,7 @@ nb::tuple make_graph(std::int64_t n_nodes, const Array<const Index>& source,
                      const Array<const Index>& target, const nb::object& weights, int threads) {
     const std::size_t m = source.shape(0);
     require(target.shape(0) == m, "source and target differ in length");
-    require(n_nodes >= 0 && n_nodes < (std::int64_t{1} << 31) - 1, "too many nodes");
+    require(n_nodes >= 0 && n_nodes < most_nodes, "too many nodes");
     const double* const w = weights_or_null(weights, m);
     OwnGraph graph = unlocked([&] {
         return from_edges<Index>(n_nodes, static_cast<std::int64_t>(m), source.data(),
@@ -145,7 +162,7 @@ nb::tuple make_rows(std::int64_t first_row, std::int64_t n_rows, std::int64_t n_
                      const nb::object& weights, int threads) {
     const std::size_t m = rows.shape(0);
     require(ends.shape(0) == m, "rows and ends differ in length");
-    require(first_row >= 0 && n_rows >= 0 && n_nodes < (std::int64_t{1} << 31) - 1 &&
+    require(first_row >= 0 && n_rows >= 0 && n_nodes < most_nodes &&
                 first_row <= n_nodes - n_rows,
             "no such rows");
     const double* const w = weights_or_null(weights, m);
@@ -527,6 +544,9 @@ double certify_all(const Evidence& found, const Matrix<const T>& X, const Array<
                    std::int64_t n_free, const Array<double>& nodes, const Array<double>& columns,
                    const Array<double>& spans) {
     const std::size_t n = X.shape(0), K = X.shape(1);
+    require(std::all_of(boundary.data(), boundary.data() + boundary.shape(0),
+                        [n](std::int64_t i) { return i >= 0 && i < static_cast<std::int64_t>(n); }),
+            "no such node");
     require(h.shape(0) == n && unreached.shape(0) == n && nodes.shape(0) == n, "one entry per node");
     require(values.shape(0) == boundary.shape(0) && values.shape(1) == K, "a row per node held");
     require(found.level.size() == K && low.shape(0) == K && high.shape(0) == K &&
@@ -855,6 +875,7 @@ NB_MODULE(_core, m) {
     m.doc() = "The C++ core of isotherm; see isotherm.compiled.";
     nb::set_leak_warnings(false);  // threads may still be solving when a process ends
     set_poll(&asked_to_stop);
+    nb::register_exception_translator(&raise_in_python);
     m.def("instruction_sets", &instruction_sets);
     m.def("is_reduced", &Problem::is_small, "n_entries"_a);
     m.def("from_edges", &make_graph<std::int32_t>, "n_nodes"_a, "source"_a.noconvert(),

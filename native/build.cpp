@@ -4,10 +4,12 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <random>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "bad_graph.hpp"
 #include "kernels.hpp"
 #include "marks.hpp"
 #include "threads.hpp"
@@ -79,14 +81,24 @@ void look_at_weights(const Graph& matrix, std::int64_t first, std::int64_t last,
     }
 }
 
+// Drawn once.
+std::uint64_t key_of_marks() {
+    static const std::uint64_t key = [] {
+        std::random_device device;
+        return std::uint64_t{device()} << 32 | device();
+    }();
+    return key;
+}
+
 // The fingerprint of rows with weights; of an entry of weight 1 it is that of one without.
-std::uint64_t weighted_fingerprint(const Graph& matrix, std::int64_t first, std::int64_t last) {
+std::uint64_t weighted_fingerprint(const Graph& matrix, std::int64_t first, std::int64_t last,
+                                   std::uint64_t key) {
     std::uint64_t sum = 0;
     for (std::int64_t i = first; i < last; ++i) {
         for (std::int64_t e = matrix.start[i]; e < matrix.start[i + 1]; ++e) {
             const auto row = static_cast<std::uint64_t>(i);
             const auto end = static_cast<std::uint64_t>(matrix.ends[e]);
-            std::uint64_t bits, mark = marks<std::uint64_t>(row, end);
+            std::uint64_t bits, mark = marks<std::uint64_t>(row, end, key);
             std::memcpy(&bits, matrix.weights + e, sizeof bits);
             if (matrix.weights[e] != 1 && mark != 0) {
                 mark = mixed((end < row ? 0 - mark : mark) + bits);
@@ -224,20 +236,21 @@ template OwnGraph from_edges<std::int64_t>(std::int64_t, std::int64_t, const std
 
 Findings inspect(const Graph& matrix, int threads) {
     Findings all;
+    check_start(matrix);
     for (std::int64_t i = 0; i < matrix.n_nodes; ++i) {
-        if (matrix.start[i] > matrix.start[i + 1]) throw std::out_of_range("start decreases");
         all.longest = std::max(all.longest, matrix.start[i + 1] - matrix.start[i]);
     }
     const Kernels& kernels = best_kernels();
+    const std::uint64_t key = key_of_marks();
     std::uint64_t difference = 0;  // of the fingerprints of the upper and the lower half
     std::mutex mutex;
     const auto cuts = cut_rows(matrix);
     for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         Findings here;
         if (matrix.weights) look_at_weights(matrix, matrix.start[first], matrix.start[last], here);
-        const RowsSeen seen = kernels.look(matrix, first, last);
+        const RowsSeen seen = kernels.look(matrix, first, last, key);
         const std::uint64_t sum =
-            here.ones ? seen.fingerprint : weighted_fingerprint(matrix, first, last);
+            here.ones ? seen.fingerprint : weighted_fingerprint(matrix, first, last, key);
         const std::lock_guard<std::mutex> guard(mutex);
         all.sorted &= seen.sorted;
         all.ones &= here.ones;

@@ -50,7 +50,7 @@ struct Findings {
     bool faulty = false;    // some weights are negative, infinite or not a number
     std::int64_t longest = 0;  // entries of a row
 };
-// Throws std::out_of_range if `start` decreases somewhere.
+// Throws BadGraph if `start` decreases somewhere.
 Findings inspect(const Graph& matrix, int threads);
 
 // Sums of rows.

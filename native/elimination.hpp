@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bad_graph.hpp"
 #include "buffer.hpp"
 
 namespace isotherm {
@@ -211,8 +212,10 @@ public:
     // long as there are nodes, and has anything in it.
     std::int32_t list(std::int32_t v, std::int32_t* ends, double* weights,
                       std::uint32_t* places) const {
+        const auto most = static_cast<std::size_t>(degree(v));
         std::size_t count = 0;
         source_.visit(v, [&](std::int32_t u, double w) {
+            if (count > most) not_symmetric();
             ends[count] = u;
             weights[count] = w;
             places[u] = static_cast<std::uint32_t>(count);
@@ -224,6 +227,7 @@ public:
                 const std::size_t place = places[u];
                 const bool again = place < count && ends[place] == u;
                 const std::size_t at = again ? place : count;
+                if (at > most) not_symmetric();
                 weights[at] = (again ? weights[at] : 0.0) + edges[k].weight;
                 ends[at] = u;
                 places[u] = static_cast<std::uint32_t>(at);

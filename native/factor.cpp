@@ -1,6 +1,7 @@
 #include "factor.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "buffer.hpp"
 #include "elimination.hpp"
@@ -26,6 +27,13 @@ private:
 // Of so few neighbours all pairs are joined, which is exact: on grids that saves a third of the
 // steps, and elsewhere it costs next to nothing.
 constexpr std::size_t all_joined = 5;
+
+// Weights in their order; what is no number has a place in it, too, as sorting must have.
+std::uint64_t bits_of(double weight) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &weight, sizeof bits);
+    return bits;
+}
 
 // The rows of a system, all of which take part.
 class Rows {
@@ -60,8 +68,10 @@ Factor::Factor(const System& M, const double* exits) {
     for (std::int32_t k = 0; k < n; ++k) {
         if (k % 4096 == 0) check_interrupt();
         const std::int32_t v = graph.take_out(around);
+        if (v < 0) not_symmetric();
         std::sort(around.begin(), around.end(), [](const Neighbour& a, const Neighbour& b) {
-            return a.weight != b.weight ? a.weight < b.weight : a.node < b.node;
+            const auto x = bits_of(a.weight), y = bits_of(b.weight);
+            return x != y ? x < y : a.node < b.node;
         });
         const std::size_t count = around.size();
         rest.assign(count + 1, 0.0);

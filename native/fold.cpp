@@ -157,6 +157,7 @@ void write_rest(const Elimination<double, Moving>& graph, const std::uint8_t* ki
     fold.rest_counts.assign(static_cast<std::size_t>(n), 0);
     fold.rest_exits.assign(static_cast<std::size_t>(n), 0.0);
     for (std::int32_t v = 0; v < n; ++v) {
+        if (kind[v] == moving && graph.degree(v) < 0) not_symmetric();
         const std::int64_t room = kind[v] == moving ? graph.degree(v) + 1 : 0;
         fold.rest_start[v + 1] = fold.rest_start[v] + room;
     }

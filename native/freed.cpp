@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "bad_graph.hpp"
 #include "rounding.hpp"
 #include "threads.hpp"
 
@@ -82,6 +83,8 @@ template <class T, class U>
 void free_each(const Graph& graph, double leak, const HeldSeeds& seeds, const Known<T>& known,
                const Responses<U>& responses, const Freed& into, int threads) {
     for_pieces(threads, seeds.count, seeds_per_piece, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t j = first; j < last; ++j)
+            check_ends(graph, seeds.nodes[j], seeds.nodes[j] + 1);
         std::vector<double> sizes(static_cast<std::size_t>(seeds.n_classes));
         for (std::int64_t j = first; j < last; ++j)
             free_one(graph, leak, seeds, j, known, responses, into, sizes);

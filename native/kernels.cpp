@@ -66,7 +66,8 @@ inline Row<float, W> load_direction(const void* P, std::int64_t i) {
 constexpr std::int64_t entries_at_once = 1024;
 
 // The fingerprint of entries, of which `rows` are the rows.
-std::uint64_t fingerprint(const std::uint32_t* rows, const std::uint32_t* ends, std::int64_t count) {
+std::uint64_t fingerprint(const std::uint32_t* rows, const std::uint32_t* ends, std::int64_t count,
+                          std::uint64_t key) {
     constexpr int N = register_bytes / 8;
     using U = Vec<std::uint64_t, N>;
     const auto numbers = [](const std::uint32_t* from) {
@@ -74,9 +75,9 @@ std::uint64_t fingerprint(const std::uint32_t* rows, const std::uint32_t* ends, 
     };
     U sums{};
     std::int64_t e = 0;
-    for (; e + N <= count; e += N) sums += marks<U>(numbers(rows + e), numbers(ends + e));
+    for (; e + N <= count; e += N) sums += marks<U>(numbers(rows + e), numbers(ends + e), key);
     std::uint64_t sum = 0;
-    for (; e < count; ++e) sum += marks<std::uint64_t>(rows[e], ends[e]);
+    for (; e < count; ++e) sum += marks<std::uint64_t>(rows[e], ends[e], key);
     for (int l = 0; l < N; ++l) sum += sums[l];
     return sum;
 }
@@ -101,7 +102,7 @@ bool are_sorted(const std::uint32_t* rows, const std::uint32_t* ends, std::int64
     return !fault;
 }
 
-RowsSeen look(const Graph& graph, std::int64_t first, std::int64_t last) {
+RowsSeen look(const Graph& graph, std::int64_t first, std::int64_t last, std::uint64_t key) {
     constexpr std::int64_t at_a_time = 16;
     using Numbers = Vec<std::uint32_t, at_a_time>;
     const auto* const ends = reinterpret_cast<const std::uint32_t*>(graph.ends);
@@ -121,7 +122,7 @@ RowsSeen look(const Graph& graph, std::int64_t first, std::int64_t last) {
             seen.sorted &= ends[begin + count - 1] < ends[begin + count];
             break;
         }
-        seen.fingerprint += fingerprint(rows, ends + begin, count);
+        seen.fingerprint += fingerprint(rows, ends + begin, count, key);
         seen.sorted &= are_sorted(rows, ends + begin, count, static_cast<std::uint32_t>(graph.n_nodes));
     }
     return seen;

@@ -184,7 +184,7 @@ struct RowsSeen {
 struct Kernels {
     const char* name;
     // Of a graph: its weights are not looked at.
-    RowsSeen (*look)(const Graph&, std::int64_t first, std::int64_t last);
+    RowsSeen (*look)(const Graph&, std::int64_t first, std::int64_t last, std::uint64_t key);
     // V = M P / pivots;  dots += P · M P
     void (*product)(const System&, const Vectors&, std::int64_t first, std::int64_t last,
                     double* dots);

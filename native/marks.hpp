@@ -15,11 +15,12 @@ inline U mixed(U z) {
 }
 
 // Of entries (i, j); U is one number or a vector of them. The same number from both ends of an edge,
-// with a plus in the upper half of the matrix and a minus in the lower.
+// with a plus in the upper half of the matrix and a minus in the lower. Who knows the key can make a
+// matrix whose marks add up to 0 though it is not symmetric: each process draws its own.
 template <class U>
-inline U marks(U i, U j) {
+inline U marks(U i, U j, std::uint64_t key) {
     const U lower = j < i ? U{} + 1 : U{}, upper = j > i ? U{} + 1 : U{};
-    const U z = mixed<U>(((lower ? j : i) << 32 | (lower ? i : j)) + 0x9e3779b97f4a7c15u);
+    const U z = mixed<U>(((lower ? j : i) << 32 | (lower ? i : j)) + key);
     return upper ? z : lower ? 0 - z : U{};
 }
 

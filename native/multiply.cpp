@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bad_graph.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
@@ -38,6 +39,7 @@ void multiply_rows(const Graph& graph, const float* X, float* Y, std::int64_t fi
 void multiply(const Graph& graph, const float* X, float* Y, int threads) {
     const auto rows = graph.weights ? multiply_rows<true> : multiply_rows<false>;
     for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+        check_ends(graph, first, last);
         rows(graph, X, Y, first, last);
     });
 }

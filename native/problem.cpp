@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "bad_graph.hpp"
 #include "lane_count.hpp"
 
 namespace isotherm {
@@ -24,6 +25,12 @@ void raise(double& a, double b) {
     if (a == a && !(a > b)) a = b;  // keeps a NaN
 }
 
+std::vector<std::uint8_t> kinds_of(const std::uint8_t* free, std::int64_t n) {
+    std::vector<std::uint8_t> kind(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) kind[i] = free[i] ? moving : held;
+    return kind;
+}
+
 template <class T>
 T within(T value, T low, T high) {
     return value < low ? low : value > high ? high : value;
@@ -34,13 +41,16 @@ T within(T value, T low, T high) {
 Problem::Problem(const Graph& graph, const std::uint8_t* free, const double* degrees,
                  const double* ties, double leak, bool root, bool peeling, int threads,
                  const Kernels& kernels, bool reducing)
-    : kind_(free, free + graph.n_nodes),
+    : kind_(kinds_of(free, graph.n_nodes)),
       mass_(static_cast<std::size_t>(padded(graph.n_nodes)), 0.0f),
       M_{graph, kind_.data(), degrees, ties, mass_.data(), 0.0, leak, root, gauge_of_peeled},
       kernels_(kernels),
       threads_(threads) {
     const std::int64_t n = graph.n_nodes;
     cuts_ = system_cuts_ = cut_rows(graph);
+    for_nodes([&](std::int64_t, std::int64_t first, std::int64_t last) {
+        check_ends(graph, first, last);
+    });
     std::vector<double> pivots(degrees, degrees + n);
     bool any_leaves = false;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -195,7 +205,7 @@ void Problem::hang(const Columns<T>& X, double* h, const double* low, const doub
         for (std::int64_t k = fold.size(); k-- > 0;) {
             double sums[N + 1], time = fold.rise[k];
             for (int l = 0; l < N; ++l) {
-                sums[l] = folded[fold.nodes[k] * N + l] * fold.inverse_pivots[k];
+                sums[l] = folded[std::int64_t{fold.nodes[k]} * N + l] * fold.inverse_pivots[k];
             }
             for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
                 const T* const row = X.first + fold.ends[e] * X.stride;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bad_graph.hpp"
 #include "buffer.hpp"
 #include "threads.hpp"
 
@@ -12,6 +13,13 @@ namespace isotherm {
 namespace {
 
 using Nodes = std::vector<std::int32_t>;
+
+// The node that an entry leads to.
+std::int32_t end_of(const Graph& graph, std::int64_t e) {
+    const std::int32_t end = graph.ends[e];
+    if (end < 0 || end >= graph.n_nodes) leads_outside();
+    return end;
+}
 
 // Of small graphs whose nodes have few neighbours, every entry may as well be looked at: no processor
 // could foresee which of them are marked.
@@ -31,7 +39,7 @@ Nodes pull(const Graph& graph, std::uint8_t* marked, int threads,
         for (std::int64_t i = first; i < last; ++i) {
             if (is_marked(i)) continue;
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                if (!is_marked(graph.ends[e])) continue;
+                if (!is_marked(end_of(graph, e))) continue;
                 __atomic_store_n(marked + i, 1, __ATOMIC_RELAXED);
                 found.push_back(static_cast<std::int32_t>(i));
                 break;
@@ -52,7 +60,7 @@ void push(const Graph& graph, std::uint8_t* marked, const Nodes& first) {
     for (std::int64_t next = 0; next < end; ++next) {
         const std::int32_t i = waiting[next];
         for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-            const std::int32_t j = graph.ends[e];
+            const std::int32_t j = end_of(graph, e);
             waiting[end] = j;
             end += !marked[j];
             marked[j] = 1;
@@ -102,7 +110,7 @@ std::int64_t search(const Graph& graph, std::int32_t* component) {
         for (std::int64_t next = 0, end = 1; next < end; ++next) {
             const std::int32_t i = waiting[next];
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                const std::int32_t j = graph.ends[e];
+                const std::int32_t j = end_of(graph, e);
                 waiting[end] = j;
                 end += component[j] < 0;
                 component[j] = count;
@@ -142,6 +150,7 @@ std::int64_t components(const Graph& graph, std::int32_t* component, int threads
     std::int32_t* const parent = component;
     for (std::int64_t i = 0; i < graph.n_nodes; ++i) parent[i] = static_cast<std::int32_t>(i);
     for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
+        check_ends(graph, first, last);
         for (std::int64_t i = first; i < last; ++i) {
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
                 if (graph.ends[e] >= i) break;  // rows are sorted: the rest is seen from below

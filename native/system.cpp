@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "bad_graph.hpp"
 #include "threads.hpp"
 
 namespace isotherm {
@@ -152,7 +153,9 @@ void Reduced::fill(const Operator& M, const Graph& graph, int threads) {
     row_of_.assign(static_cast<std::size_t>(n), -1);
     std::vector<std::int32_t> sorted;
     for (std::int64_t i = 0; i < n; ++i) {
-        if (M.kind[i] == moving) nodes_.push_back(static_cast<std::int32_t>(i));
+        if (M.kind[i] != moving) continue;
+        if (lengths[i] < 0) not_symmetric();
+        nodes_.push_back(static_cast<std::int32_t>(i));
     }
     const auto n_rows = static_cast<std::int64_t>(nodes_.size());
     for (std::int64_t r = 0; r < n_rows; r += window) {
@@ -175,8 +178,9 @@ void Reduced::fill(const Operator& M, const Graph& graph, int threads) {
             const std::int64_t i = nodes_[r];
             // An end that has no row is written, too, and then replaced by the next one: no processor
             // could foresee which have.
-            std::int64_t at = start_[r];
-            for (std::int64_t e = graph.start[i]; at < start_[r + 1]; ++e) {
+            std::int64_t at = start_[r], e = graph.start[i];
+            const std::int64_t end = fold_.empty() ? graph.start[i + 1] : e + start_[r + 1] - at;
+            for (; e < end && at < start_[r + 1]; ++e) {
                 const std::int32_t row = row_of_[graph.ends[e]];
                 ends_[at] = row;
                 if (graph.weights) {
@@ -184,6 +188,8 @@ void Reduced::fill(const Operator& M, const Graph& graph, int threads) {
                 }
                 at += row >= 0;
             }
+            for (; e < end; ++e) at += row_of_[graph.ends[e]] >= 0;
+            if (at != start_[r + 1]) not_symmetric();
             mass_[r] = M.mass[i];
             if (has_units) units_[r] = static_cast<float>(M.mass[i] * M.largest_pivot / gauge(M, i));
         }

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "bad_graph.hpp"
 #include "build.hpp"
 #include "descent.hpp"
 #include "factor.hpp"
@@ -369,7 +370,7 @@ void inspection_finds_what_is_wrong(int threads) {
     CHECK(!found(start, ends, {2.5, 2, 3, 3, 1}).symmetric);
     CHECK(with_loop(0).zeros && !with_loop(0).faulty && with_loop(0).symmetric);
     for (const double bad : {-1.0, infinity, -infinity, nan}) CHECK(with_loop(bad).faulty);
-    CHECK(throws<std::out_of_range>([&] { found({0, 3, 1, 5}, ends, weights); }));
+    CHECK(throws<BadGraph>([&] { found({0, 3, 1, 5}, ends, weights); }));
 }
 
 // Rows of all lengths, from none to more than are looked at at once.
@@ -393,18 +394,23 @@ void rows_have_one_fingerprint(const Kernels* kernels) {
     const LongAndShort rows;
     const Graph graph = rows.view();
     const Int cuts[] = {0, 1, 9, 10, 13, 100, graph.n_nodes};
+    constexpr std::uint64_t key = 0x0123456789abcdef;
     for (int c = 0; c + 1 < Int(std::size(cuts)); ++c) {
         std::uint64_t sum = 0;
         for (Int i = cuts[c]; i < cuts[c + 1]; ++i) {
             for (Int e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                sum += marks<std::uint64_t>(std::uint64_t(i), std::uint64_t(graph.ends[e]));
+                sum += marks<std::uint64_t>(std::uint64_t(i), std::uint64_t(graph.ends[e]), key);
             }
         }
-        const RowsSeen seen = kernels->look(graph, cuts[c], cuts[c + 1]);
+        const RowsSeen seen = kernels->look(graph, cuts[c], cuts[c + 1], key);
         CHECK(seen.fingerprint == sum && seen.sorted);
     }
-    CHECK(marks<std::uint64_t>(3, 5) == 0 - marks<std::uint64_t>(5, 3));
-    CHECK(marks<std::uint64_t>(3, 3) == 0 && marks<std::uint64_t>(3, 5) != 0);
+    const auto mark = [](std::uint64_t i, std::uint64_t j, std::uint64_t by) {
+        return marks<std::uint64_t>(i, j, by);
+    };
+    CHECK(mark(3, 5, key) == 0 - mark(5, 3, key));
+    CHECK(mark(3, 3, key) == 0 && mark(3, 5, key) != 0);
+    CHECK(mark(3, 5, key) - mark(3, 6, key) != mark(3, 5, key + 1) - mark(3, 6, key + 1));
 }
 
 void faults_in_the_order_are_found_wherever_they_are(const Kernels* kernels) {
@@ -415,12 +421,12 @@ void faults_in_the_order_are_found_wherever_they_are(const Kernels* kernels) {
             const std::int32_t right = rows.ends[e], before = e > graph.start[i] ? rows.ends[e - 1] : -1;
             for (const std::int32_t wrong : {before, before - 1, std::int32_t(graph.n_nodes)}) {
                 rows.ends[e] = wrong;
-                CHECK(!kernels->look(graph, 0, 40).sorted);
+                CHECK(!kernels->look(graph, 0, 40, 1).sorted);
             }
             rows.ends[e] = right;
         }
     }
-    CHECK(kernels->look(graph, 0, graph.n_nodes).sorted);
+    CHECK(kernels->look(graph, 0, graph.n_nodes, 1).sorted);
 }
 
 // Texts of all lengths, many of them alike but for a byte, numbered as a map would.
