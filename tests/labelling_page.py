@@ -98,7 +98,7 @@ class Client:
             answer = connection.getresponse()
             data = answer.read()
             self.headers = {k.lower(): v for k, v in answer.getheaders()}
-            is_json = self.headers.get("content-type", "").startswith("application/json")
+            is_json = self.headers.get("content-type", "") == "application/json"
             return answer.status, json.loads(data) if is_json else data.decode()
         finally:
             connection.close()
