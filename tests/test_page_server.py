@@ -1,5 +1,6 @@
 """The labelling page's interface: who may ask, what is answered, what is refused."""
 
+import asyncio
 import csv
 import io
 import json
@@ -15,9 +16,10 @@ pytest.importorskip("starlette", reason="needs isotherm[page]")
 from isotherm import DirichletClassifier
 from isotherm.errors import FileError, ParameterError
 from isotherm.page.bodies import LARGEST
+from isotherm.page.events import MOST_LISTENERS, Events, TooManyListeners
 from isotherm.page.journal import fingerprint, read_entries
 from isotherm.page.oracle import play, result
-from isotherm.page.security import Bucket, check_host
+from isotherm.page.security import BURST, Bucket, Guard, check_host
 from isotherm.page.server import PageServer, bind
 from isotherm.write import write_predictions
 from labelling_page import TOKEN, Client, Full, path_graph, served, session_on, two_blocks
@@ -193,6 +195,62 @@ def test_requests_beyond_the_rate_wait():
     assert [bucket.take(0.0) for _ in range(5)] == [True] * 3 + [False] * 2
     assert bucket.take(0.11)
     assert not bucket.take(0.12)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example:80"},
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "same-site", "sec-fetch-dest": "image"},
+        {"authorization": "Bearer wrong"},
+        {"authorization": ""},
+    ],
+)
+def test_requests_that_are_refused_use_up_nothing(headers):
+    async def answered(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body"})
+
+    guard, statuses = Guard(answered, TOKEN, "127.0.0.1", 80), []
+
+    async def send(message):
+        statuses.extend([message["status"]] if "status" in message else [])
+
+    async def ask(**more):
+        own = {"host": "127.0.0.1:80", "authorization": f"Bearer {TOKEN}"} | more
+        scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"",
+                 "headers": [(k.encode(), v.encode()) for k, v in own.items()]}  # fmt: skip
+        await guard(scope, None, send)
+
+    async def flood():
+        for _ in range(int(BURST) + 1):
+            await ask(**headers)
+        assert set(statuses) <= {401, 403, 421}
+        statuses.clear()
+        for _ in range(int(BURST) + 400):
+            await ask()
+
+    asyncio.run(flood())
+    assert statuses[: int(BURST)] == [200] * int(BURST)
+    assert 429 in statuses  # those with the token are counted
+
+
+def test_no_more_pages_listen_than_may():
+    async def listen():
+        events = Events(dict)
+        streams = [events.join() for _ in range(MOST_LISTENERS)]  # none has begun
+        with pytest.raises(TooManyListeners):
+            events.join()
+        assert await anext(streams[0]) == b"retry: 1000\n\n"
+        await streams[0].aclose()
+        del streams[1]  # its request went away before
+        again = [events.join(), events.join()]
+        with pytest.raises(TooManyListeners):
+            events.join()
+        return len(again)
+
+    assert asyncio.run(listen()) == 2
 
 
 def test_a_port_in_use_gives_way_to_the_next():

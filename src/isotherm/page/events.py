@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -30,7 +31,7 @@ class Events:
     def __init__(self, state: Callable[[], dict[str, Any]]) -> None:
         self._state = state
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._listeners: set[asyncio.Event] = set()
+        self._listeners: WeakSet[asyncio.Event] = WeakSet()  # of streams that never began, too
         self._written: bytes | None = None
         self._is_over = False
 
@@ -69,12 +70,12 @@ class Events:
         """
         if len(self._listeners) >= MOST_LISTENERS:
             raise TooManyListeners
-        return self._stream()
-
-    async def _stream(self) -> AsyncIterator[bytes]:
         news = asyncio.Event()
         news.set()
-        self._listeners.add(news)
+        self._listeners.add(news)  # here, not when the stream begins: others may ask until then
+        return self._stream(news)
+
+    async def _stream(self, news: asyncio.Event) -> AsyncIterator[bytes]:
         try:
             yield b"retry: 1000\n\n"
             while not self._is_over:

@@ -136,19 +136,21 @@ class Guard:
         elif not self._is_known(headers):
             text = "open the address that `isotherm label` has printed: it includes the token"
             await PlainTextResponse(text, 401)(scope, receive, guarded)
+        elif not self._bucket.take(time.monotonic()):  # nobody else uses up what the user may ask
+            text = "too many requests at once: wait a second"
+            await PlainTextResponse(text, 429)(scope, receive, guarded)
         else:
             await self._app(scope, receive, guarded)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Why a request is not even looked at."""
-        if not self._bucket.take(time.monotonic()):
-            return 429, "too many requests at once: wait a second"
         if not self._is_own_name(headers.get("host", "")):
             return 421, "the labelling page does not answer to this host name"
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return 405, "only GET, HEAD and POST are allowed"
         site = headers.get("sec-fetch-site", "none")
-        if scope["path"] != "/" and site not in ("same-origin", "none"):
+        is_link = scope["path"] == "/" and headers.get("sec-fetch-dest", "document") == "document"
+        if not is_link and site not in ("same-origin", "none"):
             return 403, "requests from other sites are refused"
         own = f"http://{headers['host']}"
         if headers.get("origin", own) != own:
