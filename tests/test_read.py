@@ -168,24 +168,6 @@ def test_a_malformed_row_is_refused_with_its_line(tmp_path, text, said):
     assert len(str(found.value)) < 400
 
 
-@pytest.mark.parametrize("text", [
-    'a,b\n"b,c\nc,d\nd,e\n',
-    'a,b\n"b,c\nc,d"\nd,e\n',
-    'source,target,note\na,b,x\nb,c,"12 inch\nc,d,y\nd,e,z\n',
-    'source,target,note\na,b,x\nb,c,"12 inch\nc,d,13"\nd,e,z\n',
-])  # fmt: skip
-@pytest.mark.parametrize("block", [1 << 22, 16])
-def test_a_quotation_mark_never_closed_swallows_nothing(tmp_path, monkeypatch, text, block):
-    monkeypatch.setattr(text_module, "BLOCK", block)
-    monkeypatch.setattr(source_module, "HEAD", 14)
-    path = written(tmp_path, text)
-    with pytest.raises(GraphError, match=r"line [23]: cannot be split"):
-        read_graph(path, header="source" in text)
-    with pytest.warns(IsothermWarning, match="left out"):
-        kept = read_graph(path, header="source" in text, on_error="skip")
-    assert kept.n_edges >= 2
-
-
 def test_blank_lines_and_quotation_marks_go_together(tmp_path):
     path = written(tmp_path, '"a",b\n\n\r\nb,"c"\n\n')
     assert edges_of(read_graph(path)) == PATH

@@ -6,11 +6,13 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, ParameterError
 from isotherm.read.column_contents import plain, why_no_ids
 from isotherm.read.paired_names import names_ends
+from isotherm.read.row_splitter import RowSplitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 MOST_LINES = 200  # that are looked at
 WHITE_SPACE = "white space"
 
-_DELIMITERS = (",", "\t", ";", "|", WHITE_SPACE)
+MAY_DELIMIT = ",\t;|"
+_DELIMITERS: tuple[str, ...] = (*MAY_DELIMIT, WHITE_SPACE)
 _OF_ENDING = {".csv": (",", ";", "\t", "|"), ".tsv": ("\t",), ".tab": ("\t",)}
 NAMES = {
     "source": {"source", "src", "from", "node1", "start", "fromnodeid", "sourceid", "fromid"},
@@ -64,15 +67,21 @@ class Layout:
         """A name for each column that no other has."""
         return [str(k) for k in range(len(self.columns))]
 
+    @cached_property
+    def splitter(self) -> RowSplitter:
+        """Where rows end."""
+        delimiter = "" if self.delimiter == WHITE_SPACE else self.delimiter
+        return RowSplitter(delimiter, self.comment)
+
     def split(self, line: str) -> list[str]:
-        """The cells of a line, without the blanks around them; none of an empty line.
+        """The cells of a row, without the blanks around them; none of an empty line.
 
         Raises
         ------
         csv.Error
-            If the line cannot be split, for a quotation mark that is never closed.
+            If the row cannot be split, for what follows a closing quotation mark.
         """
-        return split(line, self.delimiter, self.comment)
+        return split(line, self.delimiter)
 
     def find(self, wanted: str | None, role: str, name: str) -> int | None:
         """The column for a role: the one wanted, by name or number from 1 on, or one so named.
@@ -113,7 +122,7 @@ def find_layout(
     Parameters
     ----------
     lines : sequence of str
-        All of them whole.
+        All rows whole, which may go over several lines; without comments.
     name, ending : str
         Of the file; the ending is a hint.
     delimiter, header, comment : optional
@@ -136,10 +145,12 @@ def find_layout(
         delimiter = told[1]
     if delimiter is not None:
         delimiter = checked_delimiter(delimiter)
-    preamble = 1 if told else _preamble(lines, comment)
+    preamble = 1 if told else _preamble(lines)
+    chosen = delimiter or _likely(lines[preamble:][:MOST_LINES], ending)
+    if chosen == WHITE_SPACE:  # quotation marks are letters like others
+        lines = "\n".join(lines).split("\n")
     body = list(enumerate(lines))[preamble:][:MOST_LINES]
-    chosen = delimiter or _likely([line for _, line in body], ending, comment)
-    rows = [(at, cells) for at, line in body if (cells := _split_or_none(line, chosen, comment))]
+    rows = [(at, cells) for at, line in body if (cells := _split_or_none(line, chosen))]
     if not rows:
         longest = csv.field_size_limit()
         at = next((at for at, line in body if len(line) > longest), None)
@@ -148,6 +159,8 @@ def find_layout(
                 f"{name}, line {at + 1}: a cell of more than {longest >> 10} KiB. Is this the "
                 "right delimiter, and is every quotation mark closed?"
             )
+        if any('"' in line for _, line in body):
+            raise FileError(f"{name} has no row that can be split: is every quotation mark closed?")
         raise FileError(f"{name} has no rows")
     first, cells = rows[0]
     width = Counter(len(row) for _, row in rows).most_common(1)[0][0]
@@ -158,14 +171,12 @@ def find_layout(
     if not header:
         columns = [str(k) for k in range(1, width + 1)]
         others = [tuple(cells), *others] if len(cells) == width else others
-    skipped = first + 1 if header else preamble
+    skipped = len("\n".join(lines[: first + 1]).split("\n")) if header else preamble
     return Layout(chosen, tuple(columns), skipped, comment, header, tuple(others))
 
 
-def split(line: str, delimiter: str, comment: str | None = None) -> list[str]:
+def split(line: str, delimiter: str) -> list[str]:
     """See `Layout.split`."""
-    if comment:
-        line = line.partition(comment)[0]
     line = line.rstrip("\r\n")
     if not line.strip():
         return []
@@ -202,23 +213,21 @@ def checked_delimiter(delimiter: str) -> str:
     return found
 
 
-def _preamble(lines: Sequence[str], comment: str | None) -> int:
+def _preamble(lines: Sequence[str]) -> int:
     """Lines of remarks at the top, as in the lists of SNAP and KONECT: ``# like this``."""
-    marks = ("# ", "#\t", "% ", "%\t", "// ", "//\t") + ((comment,) if comment else ())
+    marks = ("# ", "#\t", "% ", "%\t", "// ", "//\t")
     for at, line in enumerate(lines):
         if line.strip() and not line.startswith(marks) and line.strip() not in ("#", "//"):
             return at
     return 0
 
 
-def _likely(lines: Sequence[str], ending: str, comment: str | None) -> str:
+def _likely(lines: Sequence[str], ending: str) -> str:
     """The delimiter that makes the most lines have the same number of cells, two or more."""
     candidates = dict.fromkeys((*_OF_ENDING.get(ending, ()), *_DELIMITERS))
     best, best_share, best_width = next(iter(candidates)), 0.0, 0
     for candidate in candidates:
-        widths = Counter(
-            len(cells) for line in lines if (cells := _split_or_none(line, candidate, comment))
-        )
+        widths = Counter(len(cells) for line in lines if (cells := _split_or_none(line, candidate)))
         width, most = max(
             ((width, n) for width, n in widths.items() if width > 1),
             key=lambda item: item[1],
@@ -233,9 +242,9 @@ def _likely(lines: Sequence[str], ending: str, comment: str | None) -> str:
     return best
 
 
-def _split_or_none(line: str, delimiter: str, comment: str | None) -> list[str] | None:
+def _split_or_none(line: str, delimiter: str) -> list[str] | None:
     try:
-        return split(line, delimiter, comment) or None
+        return split(line, delimiter) or None
     except csv.Error:
         return None
 

@@ -6,6 +6,7 @@ a slow and obvious parser, which finds the line.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import math
 from typing import TYPE_CHECKING
@@ -50,16 +51,19 @@ class Parser:
         self.numbers = NumberParser(numbers or NumberOptions())
         self.currencies: set[str] = set()  # whose signs weights have
 
-    def fast(self, block: bytes) -> Batch | None:
-        """The columns of a block; None if anything about it is not as it should be."""
+    def fast(self, block: bytes, *, breaks: bool = False) -> Batch | None:
+        """The columns of a block; None if anything about it is not as it should be.
+
+        Whether cells have line `breaks` has to be known.
+        """
+        if b"\0" in block or (b"\xef" in block and codecs.BOM_UTF8 in block):
+            return None
         prepared, delimiter = self._prepared(block)
-        table = self._parsed(prepared, delimiter, pa.float64())
+        table = self._parsed(prepared, delimiter, pa.float64(), breaks=breaks)
         if table is None and len(self.columns) == 3:
-            table = self._parsed(prepared, delimiter, pa.string())
+            table = self._parsed(prepared, delimiter, pa.string(), breaks=breaks)
         if table is None:
             return None
-        if b'"' in prepared and len(table) != _n_lines(prepared):
-            return None  # a quotation mark that is never closed takes in what follows
         first, second = (_in_one(table.column(k)) for k in (0, 1))
         if self.layout.delimiter != WHITE_SPACE and _has_blanks(prepared, delimiter):
             first, second = pc.utf8_trim_whitespace(first), pc.utf8_trim_whitespace(second)
@@ -78,7 +82,9 @@ class Parser:
                 self.currencies |= self.numbers.currencies(_in_one(column))
         return Batch(first, second, numbers)
 
-    def _parsed(self, prepared: bytes, delimiter: str, kind: pa.DataType) -> pa.Table | None:
+    def _parsed(
+        self, prepared: bytes, delimiter: str, kind: pa.DataType, *, breaks: bool
+    ) -> pa.Table | None:
         """A block as a table, its numbers of this type; None where it cannot be one."""
         try:
             return pa.csv.read_csv(
@@ -87,6 +93,7 @@ class Parser:
                 parse_options=pa.csv.ParseOptions(
                     delimiter=delimiter,
                     quote_char=False if self.layout.delimiter == WHITE_SPACE else '"',
+                    newlines_in_values=breaks,
                 ),
                 convert_options=self._conversion(kind),
             )
@@ -98,8 +105,9 @@ class Parser:
         first: list[str] = []
         second: list[str] = []
         numbers: list[float] = []
-        faults = []
-        for at, raw in enumerate(block.split(b"\n")):
+        faults, following = [], 0
+        for raw in self.layout.splitter.rows(block):
+            at, following = following, following + 1 + raw.count(b"\n")
             try:
                 cells = self._row(raw)
                 number = self.numbers.parse_one(cells[2]) if len(cells) == 3 else 0.0
@@ -117,7 +125,14 @@ class Parser:
         return Batch(texts[0], texts[1], weights), faults
 
     def _row(self, raw: bytes) -> list[str]:
-        """The cells wanted of a line; ValueError says what is wrong with it."""
+        """The cells wanted of a row; ValueError says what is wrong with it."""
+        if b"\0" in raw:
+            raise ValueError("a NUL character, which text does not have")
+        if raw.startswith(codecs.BOM_UTF8):
+            raise ValueError(
+                "a mark of UTF-8 (BOM), so two files were joined here, perhaps with a second "
+                "header; name them one by one"
+            )
         try:
             cells = self.layout.split(raw.decode())
         except UnicodeDecodeError:
@@ -138,9 +153,6 @@ class Parser:
 
     def _prepared(self, block: bytes) -> tuple[bytes, str]:
         """A block as Arrow takes it, and its delimiter."""
-        if self.layout.comment:
-            mark = self.layout.comment.encode()
-            block = b"\n".join(line.partition(mark)[0] for line in block.split(b"\n"))
         if self.layout.delimiter == WHITE_SPACE:
             block = block.translate(bytes.maketrans(b"\t\v\f\r", b"    "))
             return _without(block, {b"  ": b" ", b" \n": b"\n", b"\n ": b"\n"}).strip(b" "), " "
@@ -175,12 +187,6 @@ def _without(block: bytes, pairs: dict[bytes, bytes]) -> bytes:
         while old in block:
             block = block.replace(old, new)
     return block
-
-
-def _n_lines(block: bytes) -> int:
-    """Lines with something in them, or fewer where one has blanks only."""
-    ends = _without(block.replace(b"\r", b"\n"), {b"\n\n": b"\n"}).strip(b"\n")
-    return ends.count(b"\n") + 1
 
 
 def _in_one(column: pa.ChunkedArray) -> pa.Array:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.errors import FileError
-from isotherm.read.layout import Layout, find_layout
+from isotherm.read.layout import MAY_DELIMIT, Layout, checked_delimiter, find_layout
 from isotherm.read.parse import Parser
 from isotherm.read.report import ReadReport
+from isotherm.read.row_splitter import LINE_FEED, RowSplitter, row_ends
 from isotherm.read.source import has_mark, recoded
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from isotherm.read.table import Batch
 
 BLOCK = 1 << 22
-NEW_LINE = ord("\n")
 LONGEST_LINE = 1 << 26
 
 
@@ -70,9 +70,13 @@ class TextTable:
 
     def _found(self, wanted: Sequence[str | None]) -> Layout:
         source, options = self.source, self.options
-        text = recoded(source.head, options.encoding).decode(errors="replace")
-        text = text.removeprefix("\ufeff")
-        lines = text.split("\n") if "\n" in text else text.split("\r")
+        head = recoded(source.head, options.encoding).removeprefix(codecs.BOM_UTF8)
+        if b"\n" not in head:
+            head = head.replace(b"\r", b"\n")
+        delimiter = options.delimiter and checked_delimiter(options.delimiter)
+        splitter = RowSplitter(delimiter or MAY_DELIMIT, options.comment, closed=True)
+        rows = splitter.rows(splitter.without_comments(head))
+        lines = [row.decode(errors="replace") for row in rows]
         if not source.is_whole and len(lines) > 1:
             lines.pop()  # it goes on
         return find_layout(
@@ -99,14 +103,17 @@ class TextTable:
     ) -> Iterator[Batch]:
         """See `Table.batches`."""
         parser = Parser(self.layout, columns, self.options.numbers, empty=empty)
-        left = self.layout.skipped
-        for number, block in whole_lines(self.source, self.options.encoding):
+        left, told = self.layout.skipped, False
+        for number, block, breaks in whole_rows(self.source, self.options, self.layout, error):
+            if breaks and not told:
+                report.hint(f"from line {number} on cells in quotation marks have line breaks")
+                told = True
             while left and block:
                 block = block.partition(b"\n")[2]
                 left, number = left - 1, number + 1
             if not block or block.isspace():
                 continue
-            batch = parser.fast(block)
+            batch = parser.fast(block, breaks=breaks)
             if batch is None:
                 batch, faults = parser.careful(block)
                 for line, reason, fault in faults:
@@ -132,11 +139,11 @@ class TextTable:
             with self.source.path.open("rb") as file:
                 for k in range(count):
                     file.seek(k * size // count)
-                    lines = file.read(most // count).split(b"\n", self.layout.skipped + 1)[-1]
-                    lines = lines[: lines.rfind(b"\n") + 1]
-                    if lines.strip():
-                        seen += len(lines)
-                        yield parser.fast(lines) or parser.careful(lines)[0], seen / size
+                    piece = self._rows_within(file.read(most // count))
+                    if piece.strip():
+                        seen += len(piece)
+                        found = parser.fast(piece, breaks=True) or parser.careful(piece)[0]
+                        yield found, seen / size
             return
         rows = copy(self)
         rows.options = replace(self.options, on_error="skip")
@@ -146,32 +153,66 @@ class TextTable:
             if seen > most and size:
                 return
 
+    def _rows_within(self, piece: bytes) -> bytes:
+        """Whole rows of a piece from anywhere in the file; none where it cannot be told."""
+        splitter = self.layout.splitter
+        if splitter.has_marks and b'"' in piece:
+            piece = splitter.from_outside(piece)
+        piece = splitter.without_comments(piece)
+        ends = row_ends(piece, splitter.edges(piece))[0][self.layout.skipped :]
+        return piece[ends[0] + 1 : ends[-1] + 1] if len(ends) else b""
 
-def whole_lines(source: Source, encoding: str) -> Iterator[tuple[int, bytes]]:
-    """Blocks that end with a line, and the number of the first line of each.
+
+def whole_rows(
+    source: Source, options: TextOptions, layout: Layout, error: type[IsothermError]
+) -> Iterator[tuple[int, bytes, bool]]:
+    """Blocks that end with a row: the number of the first line, and whether cells have breaks.
 
     Raises
     ------
     FileError
         A line too long to be a row of a table.
+    IsothermError
+        Of the type given, if a quotation mark is never closed.
     """
-    number, rest = 1, b""
+    splitter, number, rest = layout.splitter, 1, b""
     old_mac = b"\n" not in source.head and b"\r" in source.head
-    for block in source.blocks(BLOCK, encoding):
+    for block in source.blocks(BLOCK, options.encoding):
         if old_mac:  # lines that end in a carriage return alone
             block = block.replace(b"\r", b"\n")
-        cut = block.rfind(b"\n") + 1
+        breaks = False
+        if splitter.has_marks and (b'"' in block or b'"' in rest):
+            rest, block = b"", rest + block
+            ends, breaks = row_ends(block, splitter.edges(block))
+            cut = int(ends[-1]) + 1 if len(ends) else 0
+        else:
+            cut = block.rfind(b"\n") + 1
         if cut == 0:
             rest += block
             if len(rest) > LONGEST_LINE:
+                _check_closed(rest, number, source, splitter, error)
                 raise FileError(
                     f"{source.name}, line {number} is longer than {LONGEST_LINE >> 20} MB: this is "
                     "not a table with one row per line"
                 )
             continue
         lines = b"".join((rest, memoryview(block)[:cut]))
-        yield number, lines
-        number += int(np.count_nonzero(np.frombuffer(lines, np.uint8) == NEW_LINE))
+        yield number, splitter.without_comments(lines), breaks
+        number += int(np.count_nonzero(np.frombuffer(lines, np.uint8) == LINE_FEED))
         rest = block[cut:]
     if rest:
-        yield number, rest
+        _check_closed(rest, number, source, splitter, error)
+        yield number, splitter.without_comments(rest), row_ends(rest, splitter.edges(rest))[1]
+
+
+def _check_closed(
+    rest: bytes, number: int, source: Source, splitter: RowSplitter, error: type[IsothermError]
+) -> None:
+    """Refuse a row, of which this is the first line, with a cell that has no end."""
+    edges = splitter.edges(rest)
+    if len(edges) % 2:
+        number += rest.count(b"\n", 0, int(edges[-1]))
+        raise error(
+            f"{source.name}, line {number}: cannot be split: a quotation mark is opened and never "
+            "closed; close it, or take it out"
+        )
