@@ -290,6 +290,7 @@ def test_the_command_line_says_what_is_wrong(files, capfd):
     assert "--force" in capfd.readouterr().err
     data = bytearray(graph.read_bytes())
     data[-1] ^= 1
+    graph.chmod(0o644)
     graph.write_bytes(data)
     assert run("build", graph, "--check") == 1
     assert "has been changed or damaged" in " ".join(capfd.readouterr().err.split())

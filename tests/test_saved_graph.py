@@ -20,8 +20,9 @@ from isotherm.graph import Graph
 from isotherm.graph.rows import Rows
 from isotherm.graph.saved import open_graph
 from isotherm.graph.saved.check import check_file
+from isotherm.graph.saved.file import open_file
 from isotherm.graph.saved.header import PAGE
-from isotherm.graph.saved.mapped import _slow_fault, fault_of, open_file
+from isotherm.graph.saved.mapped import _slow_fault, fault_of
 from isotherm.graph.saved.writer import GraphWriter
 from isotherm.solvers.options import SolveOptions
 
@@ -42,6 +43,7 @@ def some_graph(rng, kind="texts", *, weighted=True, n=40, m=150):
 def saved(graph, folder, name="graph.iso"):
     path = folder / name
     graph.save(path, force=True)
+    path.chmod(0o644)  # some tests write into it
     return path
 
 
@@ -98,7 +100,7 @@ def test_opening_reads_neither_edges_nor_names(tmp_path, monkeypatch):
     path = saved(some_graph(np.random.default_rng(0)), tmp_path)
     looked = []
     monkeypatch.setattr("isotherm.graph.saved.mapped.fault_of", lambda _: looked.append("edges"))
-    monkeypatch.setattr("isotherm.graph.saved.mapped.texts_of", lambda *_: looked.append("names"))
+    monkeypatch.setattr("isotherm.graph.saved.names.texts_of", lambda *_: looked.append("names"))
     graph = isotherm.read_graph(path)
     assert "n_nodes" in repr(graph)
     if core is not None:
@@ -225,6 +227,7 @@ def forged(folder, graph, **arrays):
     parts = {"starts": graph.rows.start, "ends": graph.rows.ends, "weights": graph.rows.weights}
     parts = parts | {"degrees": graph.degrees} | arrays
     path = folder / "forged.iso"
+    path.unlink(missing_ok=True)  # it is read-only
     with path.open("wb") as file:
         writer = GraphWriter(file)
         if "name_starts" in arrays:
@@ -272,14 +275,15 @@ def test_names_that_lead_outside_are_not_read(tmp_path):
         (np.arange(n + 1) * 10**9, b"x" * n),
         (np.arange(n, -1, -1), b"x" * n),
         (np.full(n + 1, -5), b"x" * n),
-        (np.arange(n + 1), b"\xff" * n),
+        (np.arange(n + 1), bytes(range(128, 128 + n))),
     ):
         slots = np.arange(1, 2 * n + 1, dtype=np.int32)  # no free one
         arrays = {"name_starts": starts.astype(np.int64), "lookup": slots}
         path = forged(tmp_path, graph, **arrays, name_bytes=np.frombuffer(data, np.uint8))
         found = open_graph(path)
-        assert found.nodes.find(np.array(["y", "xx"], dtype=object)).tolist() == [-1, -1]
-        with pytest.raises(FileError, match="its names"):
+        with pytest.raises(FileError, match=r"its names|the table of names"):
+            found.nodes.find(np.array(["y", "xx"], dtype=object))
+        with pytest.raises(FileError, match=r"its names|the table of names"):
             _ = found.names
         with pytest.raises(FileError, match="changed or damaged"):
             check_file(path)

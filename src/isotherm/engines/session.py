@@ -25,6 +25,7 @@ from isotherm.solvers.solution import Solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -93,7 +94,7 @@ class HostSession:
         progress: Progress | None = None,
     ) -> Solution:
         """See `isotherm.engines.engine.Session`."""
-        with self._in_use():
+        with self._in_use(), self._steady():
             self._catch_up()
             if values is not None:
                 other = self.problem.with_values(np.asarray(values))
@@ -177,7 +178,7 @@ class HostSession:
 
     def respond(self, nodes: NDArray[np.intp], tol: float) -> NDArray[np.float64]:
         """See `isotherm.engines.engine.Session`."""
-        with self._in_use():
+        with self._in_use(), self._steady():
             self._catch_up()
             problem = self.problem
             order = np.argsort(nodes)
@@ -209,7 +210,7 @@ class HostSession:
         progress: Progress | None = None,
     ) -> Solution:
         """See `isotherm.engines.engine.Session`."""
-        with self._in_use():
+        with self._in_use(), self._steady():
             if self._changes is None:
                 raise SessionError("there is no solution to change yet: solve the problem first")
             self.problem, self._changed = self._changes.apply(
@@ -248,6 +249,9 @@ class HostSession:
     def _in_use(self) -> _InUse:
         return _InUse(self)
 
+    def _steady(self) -> AbstractContextManager[None]:
+        return self.problem.graph.rows.steady()
+
     def prove(
         self, problem: DirichletProblem, X: NDArray[np.floating], exits: NDArray[np.float64]
     ) -> Certificate:
@@ -255,7 +259,8 @@ class HostSession:
         if problem.n_free == 0:
             return nothing_to_prove(problem)
         h = np.where(problem.is_free, exits, 0.0)
-        return prove(problem, X, h, self.operator.imbalance(problem, X, h))
+        with self._steady():
+            return prove(problem, X, h, self.operator.imbalance(problem, X, h))
 
     def prepare(
         self, problem: DirichletProblem, options: SolveOptions | None = None

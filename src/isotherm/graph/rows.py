@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -15,6 +16,7 @@ from isotherm.read_only import Sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
@@ -63,6 +65,10 @@ class Rows(Sealed):
     def compiled(self) -> bool:
         """Whether the core is there and can work on these rows."""
         return core is not None and self.n_nodes <= MOST_NODES
+
+    def steady(self) -> AbstractContextManager[None]:
+        """While something is found in the arrays: GraphError if their file is changed meanwhile."""
+        return nullcontext()
 
     def lengths(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
         """Entries of each row, a part of the rows at a time: nothing as large as them is made."""

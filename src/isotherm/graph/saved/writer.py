@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -131,7 +132,7 @@ class GraphWriter:
             self.put_array("lookup", table[1])
 
     def finish(self, n_loops: int, sides: tuple[str, str] | None = None) -> None:
-        """Write the header; the file is on the disk when this returns."""
+        """Write the header; the file is on the disk, and read-only, when this returns."""
         if sides is not None:
             text = json.dumps(list(sides)).encode()
             self.put_array("sides", np.frombuffer(text, dtype=np.uint8))
@@ -147,7 +148,10 @@ class GraphWriter:
         self._file.seek(0)
         self._file.write(header.pack())
         self._file.flush()
-        os.fsync(self._file.fileno())
+        number = self._file.fileno()
+        if os.name == "posix":  # elsewhere such a file could not be replaced
+            os.fchmod(number, stat.S_IMODE(os.fstat(number).st_mode) & ~0o222)
+        os.fsync(number)
 
 
 def sync_folder(folder: Path) -> None:
