@@ -49,7 +49,7 @@ inline Vec<float, 8> load_four_pairs(const void* P, const std::int32_t* ends) {
 }
 
 inline Vec<float, 8> each_twice(Vec<float, 4> v) {
-    return __builtin_shufflevector(v, v, 0, 0, 1, 1, 2, 2, 3, 3);
+    return picked<float>(v, std::integer_sequence<int, 0, 0, 1, 1, 2, 2, 3, 3>());
 }
 
 // Row i of P.

@@ -189,16 +189,27 @@ inline void store_halves(std::uint16_t* to, Vec<float, N> v) {
 #endif
 }
 
+// The numbers at these places. GCC has the builtin from 12 on; before, it makes the same few
+// instructions of numbers that are put together one by one.
+template <class T, class V, int... places>
+inline Vec<T, sizeof...(places)> picked(V v, std::integer_sequence<int, places...>) {
+#if __has_builtin(__builtin_shufflevector)
+    return __builtin_shufflevector(v, v, places...);
+#else
+    return Vec<T, sizeof...(places)>{v[places]...};
+#endif
+}
+
 // Each of the first numbers as often as a row of W has lanes.
 template <int W, int N, int... l>
 inline Vec<float, N> each_repeated(Vec<float, N> v, std::integer_sequence<int, l...>) {
-    return __builtin_shufflevector(v, v, (l / W)...);
+    return picked<float>(v, std::integer_sequence<int, (l / W)...>());
 }
 
 // Lanes that are D apart, exchanged.
 template <int D, int N, int... l>
 inline Vec<float, N> exchanged(Vec<float, N> v, std::integer_sequence<int, l...>) {
-    return __builtin_shufflevector(v, v, (l ^ D)...);
+    return picked<float>(v, std::integer_sequence<int, (l ^ D)...>());
 }
 
 // In each lane, the sum of the W lanes around it.
@@ -214,12 +225,22 @@ inline Vec<float, N> summed(Vec<float, N> v) {
 // N of 2 N numbers: the first or the second half.
 template <class T, int N, int... l>
 inline Vec<T, N> half_of(Vec<T, 2 * N> v, int which, std::integer_sequence<int, l...>) {
-    return which ? __builtin_shufflevector(v, v, (N + l)...) : __builtin_shufflevector(v, v, l...);
+    return which ? picked<T>(v, std::integer_sequence<int, (N + l)...>())
+                 : picked<T>(v, std::integer_sequence<int, l...>());
 }
 
 template <class T, int N, int... l>
 inline Vec<T, 2 * N> joined(Vec<T, N> a, Vec<T, N> b, std::integer_sequence<int, l...>) {
+#if __has_builtin(__builtin_shufflevector)
     return __builtin_shufflevector(a, b, l...);
+#else  // one by one, they would be taken apart
+#if defined(__AVX512F__)
+    if constexpr (N == 8) return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1);
+#elif defined(__AVX2__)
+    if constexpr (N == 4) return _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
+#endif
+    return Vec<T, 2 * N>{(l < N ? a[l % N] : b[l % N])...};
+#endif
 }
 
 // --- a row --------------------------------------------------------------------------------------
