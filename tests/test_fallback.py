@@ -1,17 +1,34 @@
 """What is said where the SciPy engine is used for want of the core."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
 from html_page import Page
-from isotherm import DirichletClassifier, Graph, IsothermWarning, engines
+from isotherm import DirichletClassifier, Graph, IsothermWarning, __version__, engines
 from isotherm.engines import engine_for, fallback_reason
 from isotherm.fit_files import predict_values
+from isotherm.graph.rows import Rows
 from isotherm.job import Job
 from isotherm.pipeline import Silent, do
 
 SAID = "the SciPy engine was used, which is slower and takes more memory: isotherm was installed"
+WITHOUT_CORE = """
+import sys, warnings
+sys.modules["isotherm._core"] = None  # importing it fails
+from isotherm import DirichletClassifier, Graph
+graph = Graph.from_edges("ab", "bc")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        DirichletClassifier().fit(graph, {"a": 1, "c": 2})
+print(*(f"{warning.filename}: {warning.message}" for warning in caught), sep="\\n")
+from isotherm.__main__ import main
+sys.argv = ["isotherm", "--version"]
+main()
+"""
 
 
 @pytest.fixture
@@ -19,8 +36,18 @@ def without_core(monkeypatch):
     """As if the core had not been built: "auto" takes SciPy."""
     monkeypatch.setattr(engines, "ENGINES", {"scipy": engines.ENGINES["scipy"]})
     monkeypatch.setattr(engines, "core", None)
-    scipy = engines.ENGINES["scipy"]
-    monkeypatch.setattr("isotherm.classifier.estimator.choose_engine", lambda *_: scipy)
+    monkeypatch.setattr(Rows, "compiled", False)
+    engines._warn_once.cache_clear()
+
+
+def test_without_the_core_the_first_fit_and_the_version_say_so():
+    script = [sys.executable, "-c", WITHOUT_CORE]
+    said = subprocess.run(script, capture_output=True, text=True, check=True).stdout.splitlines()
+    *fits, version = [line for line in said if "few labels" not in line]
+    assert [line.partition(": ")[2] for line in fits] == [
+        f"{SAID} without the core; install a C++ compiler, then isotherm again"
+    ]
+    assert version == f"isotherm {__version__} without the core"
 
 
 @pytest.fixture

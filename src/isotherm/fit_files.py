@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from isotherm.engines import fallback_reason
-from isotherm.errors import IsothermWarning, ParameterError
+from isotherm.errors import ParameterError
 from isotherm.job import options_of
 from isotherm.memory import peak_memory
 from isotherm.pipeline import Clock, check_output_size, read_edges, tell_of_files
@@ -107,9 +105,6 @@ def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
     tell_of_files(graph, edges, read, stages)
     with clock("solving"), stages.solving() as show:
         model.fit(graph, given, progress=show)
-    fallback = fallback_reason(model.engine, model.solution_.engine, graph)
-    if fallback:
-        warnings.warn(fallback, IsothermWarning, stacklevel=2)
     if job.out is not None:
         with clock("writing"), stages.stage(f"writing {job.out}") as progress:
             write_predictions(

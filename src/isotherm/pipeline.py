@@ -249,7 +249,7 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
             f"{error}. If column {column!r} of {read.name} does not hold the labels, name the "
             "right one with --label"
         ) from None
-    run = Run(
+    return Run(
         classifier,
         inputs.graph,
         inputs.edges_read,
@@ -259,9 +259,6 @@ def fit(classifier: HeatClassifier, inputs: Inputs, stages: Stages, *, command: 
         seconds=clock.seconds,
         converged=classifier.solution_.converged,
     )
-    if run.fallback:
-        _warn(run.fallback)
-    return run
 
 
 def calibrate(classifier: HeatClassifier) -> None:

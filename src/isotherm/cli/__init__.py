@@ -25,8 +25,9 @@ from isotherm.cli.app import app, run_command, settings
 def _print_version(asked: bool) -> None:
     if asked:
         from isotherm import __version__
+        from isotherm.compiled import core
 
-        typer.echo(f"isotherm {__version__}")
+        typer.echo(f"isotherm {__version__}{' without the core' if core is None else ''}")
         raise typer.Exit
 
 

@@ -7,6 +7,7 @@ it in `ENGINES`; see CONTRIBUTING.md.
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING
 
 from isotherm.compiled import MOST_NODES, core
@@ -41,8 +42,12 @@ def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
         if hasattr(engine, "prepare") and not isinstance(engine, type):
             return engine
     elif engine == "auto":
-        on_host = ENGINES["native" if graph.rows.compiled else "scipy"]
-        return (len(graph.rows.ends) >= ENTRIES_FOR_A_GPU and _on_a_gpu()) or on_host
+        if len(graph.rows.ends) >= ENTRIES_FOR_A_GPU and (on_gpu := _on_a_gpu()):
+            return on_gpu
+        if graph.rows.compiled:
+            return ENGINES["native"]
+        _warn_once(fallback_reason(engine, ScipyEngine.name, graph))
+        return ENGINES["scipy"]
     elif engine in ENGINES:
         return ENGINES[engine]
     elif engine == NativeEngine.name:
@@ -99,7 +104,13 @@ def fallback_reason(engine: object, used: str, graph: Graph) -> str:
     if engine != "auto" or used != ScipyEngine.name:
         return ""
     if not ENGINES.get(NativeEngine.name):
-        why = "isotherm was installed without a C++ compiler, so its core is missing"
+        why = "isotherm was installed without the core; install a C++ compiler, then isotherm again"
     else:
         why = f"{graph.n_nodes:,} nodes are too many for the core"
     return f"the SciPy engine was used, which is slower and takes more memory: {why}"
+
+
+@cache
+def _warn_once(reason: str) -> None:
+    """Once per process: every fit would say the same."""
+    warnings.warn(reason, IsothermWarning, stacklevel=4)

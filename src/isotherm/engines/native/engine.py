@@ -61,8 +61,8 @@ class NativeEngine:
             n_threads(self.threads)  # says what is wrong with it
         if core is None:
             raise ParameterError(
-                "the native engine is not available: isotherm was installed without a C++ "
-                "compiler. Install a compiler, then isotherm again; or use engine='scipy'"
+                "the native engine is not available: isotherm was installed without the core. "
+                "Install a C++ compiler, then isotherm again; or use engine='scipy'"
             )
         known = core.instruction_sets()
         if self.simd is not None and self.simd not in known:
