@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from isotherm import DirichletClassifier, Graph, GraphError
+from isotherm import (
+    DirichletClassifier,
+    DirichletProblem,
+    DirichletRegressor,
+    Graph,
+    GraphError,
+    MultiLabelDirichletClassifier,
+    StackedDirichletClassifier,
+    solve_dirichlet,
+)
 from oracle import random_graph
 
 SEEDS = {0: "a", 1: "b", 2: "c", 3: "a"}
@@ -138,3 +147,63 @@ def test_an_entry_put_into_the_adjacency_matrix_is_not_one_of_the_graph():
             graph.adjacency[i, j] = 2.0
     graph.adjacency.data = np.zeros(6)  # of that object only
     assert graph.adjacency.data.tolist() == [1.0] * 6
+
+
+def kept_arrays(thing, again, name="", seen=None):
+    """All arrays that an object hands out and goes on using, by name, however deep within it."""
+    seen = set() if seen is None else seen
+    if isinstance(thing, np.ndarray):
+        if np.shares_memory(thing, again):  # else a copy: whoever writes to it writes to her own
+            yield name, thing
+    elif isinstance(thing, tuple):
+        for k, (one, other) in enumerate(zip(thing, again, strict=True)):
+            yield from kept_arrays(one, other, f"{name}.{k}", seen)
+    elif type(thing).__module__.startswith("isotherm") and id(thing) not in seen:
+        seen.add(id(thing))
+        for key in [key for key in dir(thing) if not key.startswith("_")]:
+            try:
+                one, other = getattr(thing, key), getattr(thing, key)
+            except Exception:  # noqa: S112  # not of this one
+                continue
+            if not callable(one):
+                yield from kept_arrays(one, other, f"{name}.{key}", seen)
+
+
+def fitted_models(graph):
+    y = {i: "abc"[i % 3] for i in range(0, 60, 3)}
+    yield DirichletClassifier().fit(graph, y)
+    yield DirichletClassifier(leak=0.1, unreached="zero").fit(graph, y, {0: 0.5, 3: 0.5})
+    yield DirichletClassifier().fit(graph, y).update({1: "b", 2: "d", 0: None})
+    yield StackedDirichletClassifier().fit(graph, y)
+    yield DirichletRegressor().fit(graph, {0: 0.0, 1: 2.0})
+    yield MultiLabelDirichletClassifier().fit(graph, {i: {label} for i, label in y.items()})
+
+
+@pytest.mark.parametrize("how", ["as made", *COPIES])
+def test_arrays_of_a_fitted_estimator_are_read_only(how, rng):
+    for model in fitted_models(random_graph(rng, 60, degree=5)):
+        model.predict_proba() if hasattr(model, "predict_proba") else model.spot_check()
+        model = model if how == "as made" else COPIES[how](model)
+        found = dict(kept_arrays(model, model))
+        assert len(found) > 15
+        last = {name.rpartition(".")[2] for name in found}
+        assert {"temperatures_", "error_bound", "boundary", "is_free", "names_"} <= last
+        assert [name for name, array in found.items() if array.flags.writeable] == []
+
+
+def test_what_a_problem_is_given_is_its_own():
+    path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    boundary, values = np.array([0, 4]), np.array([[1.0], [0.0]])
+    problem = DirichletProblem(path, boundary, values)
+    boundary[0], values[0] = 2, 7.0
+    assert problem.boundary.tolist() == [0, 4]
+    assert problem.values.tolist() == [[1.0], [0.0]]
+    assert boundary.flags.writeable  # the caller's stay as they are
+    assert values.flags.writeable
+
+
+def test_temperatures_and_their_bounds_are_read_only():
+    solution = solve_dirichlet(Graph.from_edges([0, 1, 2], [1, 2, 3]), [0, 3], [0.0, 3.0])
+    for array in (solution.temperatures, solution.error_bound, solution.certificate.nodes):
+        with pytest.raises(ValueError, match="read-only"):
+            array[1] = 0

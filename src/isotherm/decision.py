@@ -15,6 +15,7 @@ import numpy as np
 from isotherm.compiled import core, n_threads
 from isotherm.errors import ParameterError
 from isotherm.labels import UNKNOWN
+from isotherm.read_only import Sealed
 from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Means:
+class Means(Sealed):
     """What decisions look at, one number per class, arrays of shape (K,).
 
     Attributes

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+Found = TypeVar("Found")
 
-def read_only(value: Any) -> Any:
+
+def read_only(value: Found) -> Found:
     """An array, or those in a tuple, as a view that cannot be written to; others as they are.
 
     Examples
@@ -15,21 +18,24 @@ def read_only(value: Any) -> Any:
     >>> read_only(np.arange(3)).flags.writeable
     False
     """
-    if isinstance(value, np.ndarray):
-        if not value.flags.writeable:
-            return value
-        value = value.view()
-        value.flags.writeable = False
+    view: Any = value
+    if isinstance(value, np.ndarray) and value.flags.writeable:
+        view = value.view()
+        view.setflags(write=False)
     elif isinstance(value, tuple):
         parts = [read_only(part) for part in value]
-        return value._make(parts) if hasattr(value, "_make") else tuple(parts)
-    return value
+        if any(part is not before for part, before in zip(parts, value, strict=True)):
+            view = value._make(parts) if hasattr(value, "_make") else tuple(parts)
+    found: Found = view
+    return found
 
 
 def seal(thing: object) -> None:
     """Make the arrays that are attributes of an object read-only."""
     own = vars(thing)
-    own.update({name: read_only(value) for name, value in own.items()})
+    for name, value in own.items():
+        if isinstance(value, np.ndarray | tuple):
+            own[name] = read_only(value)
 
 
 class Sealed:
@@ -41,3 +47,17 @@ class Sealed:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         seal(self)
+
+
+if TYPE_CHECKING:
+    cached_array = cached_property
+else:
+
+    class cached_array(cached_property):  # noqa: N801  # named as in functools
+        """A cached property whose array, or tuple of arrays, is read-only."""
+
+        def __get__(self, instance, owner=None):
+            found = super().__get__(instance, owner)
+            if instance is not None:
+                found = vars(instance)[self.attrname] = read_only(found)
+            return found

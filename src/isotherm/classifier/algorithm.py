@@ -18,6 +18,7 @@ from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph.nodes import as_column
 from isotherm.labels import UNKNOWN, number_classes
+from isotherm.read_only import seal
 from isotherm.solvers import Warm
 from isotherm.trust.choose import AUTO, select
 
@@ -134,6 +135,7 @@ class HeatClassifier(Questions):
             solution = self._solve(session, start=start, stop=stop, progress=progress)
             self._conclude(graph.nodes, session, solution, seeds, further, progress)
             self.doubts_ = self._diagnostics().doubts(self._later.sample)
+            seal(self)
         if self.doubts_:
             warnings.warn("few labels: " + "; ".join(self.doubts_), IsothermWarning,
                           stacklevel=depth_of_caller())  # fmt: skip
@@ -198,6 +200,7 @@ class HeatClassifier(Questions):
             self._later = FoundLater()
             self._conclude(self._nodes, session, solution, seeds, [], progress)
             self.doubts_ = self._diagnostics().doubts(self._later.sample, leaving_out=False)
+            seal(self)
         return self
 
     def _solved_session(self) -> Session:

@@ -13,6 +13,7 @@ from isotherm.classifier.export import frame_of, networkx_of
 from isotherm.classifier.new_nodes import extend, read_new_nodes
 from isotherm.engines import choose_engine
 from isotherm.errors import ParameterError
+from isotherm.read_only import Sealed
 from isotherm.solvers import SolveOptions, Warm
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ UNSURE = "unsure"  # of a node whose label is not probable enough, where that is
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT, UNSURE)
 
 
-class DirichletEstimator:
+class DirichletEstimator(Sealed):
     """Base of the estimators, which have these parameters in common."""
 
     tol: float

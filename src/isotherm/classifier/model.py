@@ -12,6 +12,7 @@ from isotherm.classifier.estimator import PREDICTED, STATUS, rows_at_once, slice
 from isotherm.classifier.new_nodes import extend
 from isotherm.classifier.verdict import as_it_is
 from isotherm.decision import scores
+from isotherm.read_only import Sealed
 from isotherm.trust.abstain import cross_fitted
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.compare import Decided, compared
@@ -139,7 +140,7 @@ class HeatModel:
 
 
 @dataclass
-class FoundLater:
+class FoundLater(Sealed):
     """What a fitted classifier finds when it is first asked for it.
 
     In an object of its own: to predict must not change the attributes of an estimator.

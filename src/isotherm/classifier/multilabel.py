@@ -31,6 +31,7 @@ from isotherm.decision import Means, choose_decision
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
 from isotherm.labels import UNKNOWN
+from isotherm.read_only import read_only, seal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -183,6 +184,7 @@ class MultiLabelDirichletClassifier(
         self._judge_labels()
         self._calibrations: list[Calibration] = []  # found when first asked for
         self._left_out: list[tuple[NDArray[np.float64], NDArray[np.bool_]]] = []  # likewise
+        seal(self)
         return self
 
     def _judge_labels(self) -> None:
@@ -327,7 +329,7 @@ class MultiLabelDirichletClassifier(
                     tol=max(self.tol, PROBABILITY_TOL),
                     abstain=self.unreached == "abstain",
                 )
-            self._left_out.append(found)
+            self._left_out.append(read_only(found))
         return self._left_out[0]
 
     def _calibrate(self) -> list[Calibration]:

@@ -22,6 +22,7 @@ from isotherm.classifier.verdict import as_it_is, judge
 from isotherm.decision import winners
 from isotherm.errors import LabelError
 from isotherm.labels import decode_labels
+from isotherm.read_only import read_only
 from isotherm.trust.abstain import check_probability
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.rank import LEAK, TOL, Ranking
@@ -94,7 +95,7 @@ class Predictor(DirichletEstimator):
         """Labels of all nodes, shape (n,)."""
         check_is_fitted(self)
         if self._later.labels is None:
-            self._later.labels = decode_labels(self._codes, self.classes_)
+            self._later.labels = read_only(decode_labels(self._codes, self.classes_))
         return self._later.labels
 
     @property

@@ -20,6 +20,7 @@ from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
 from isotherm.graph.nodes import is_missing
 from isotherm.labels import locate
+from isotherm.read_only import seal
 from isotherm.trust.values import leave_values_out
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         is_seed = np.zeros(graph.n_nodes, dtype=bool)
         is_seed[problem.boundary] = True
         self.status_ = np.select([is_seed, solution.unreached], [SEED, NO_HEAT], PREDICTED)
+        seal(self)
         return self
 
     def predict(self, X: Any = None) -> NDArray[np.floating]:

@@ -87,9 +87,9 @@ def check_leak(leak: Any) -> float:
 def as_values(
     values: NDArray[np.floating], n_seeds: int, *, none_allowed: bool = False
 ) -> NDArray[np.float64]:
-    """What seeds are held at, shape (s, k), or raise LabelError."""
+    """What seeds are held at, shape (s, k), as a copy; or raise LabelError."""
     try:
-        columns = np.asarray(values, dtype=np.float64)
+        columns = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise LabelError(f"boundary values must be real numbers: {error}") from None
     if columns.ndim == 1:

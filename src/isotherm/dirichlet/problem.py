@@ -9,6 +9,7 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.dirichlet.boundary import Ties, as_values, check_leak, in_range, merged, reached
+from isotherm.read_only import Sealed, cached_array, read_only, seal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
 
 
-class DirichletProblem:
+class DirichletProblem(Sealed):
     """Temperatures held on the boundary, Laplace's equation everywhere else (Section 2).
 
     Free nodes obey equation (1), with an optional leak τ of heat at each of them:
@@ -88,20 +89,19 @@ class DirichletProblem:
         self.graph, self.ties = in_range(graph, ties if ties and len(ties.nodes) else None)
         self.heat: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
         self.leak = check_leak(leak)
-        boundary = np.asarray(boundary)
-        some = self.ties is not None
-        self.boundary, self.values = merged(
-            graph, boundary, as_values(values, len(boundary), none_allowed=some)
-        )
+        boundary = np.array(boundary)
+        rows = as_values(values, len(boundary), none_allowed=self.ties is not None)
+        self.boundary, self.values = merged(graph, boundary, rows)
         self.is_free = reached(graph, self.seeds) if is_reached is None else is_reached.copy()
         self.is_unreached = ~self.is_free
         self.is_free[self.boundary] = False
+        seal(self)
 
     def with_values(self, values: NDArray[np.floating]) -> DirichletProblem:
         """The same nodes held at, and tied to, other temperatures; in the order of `seeds`."""
         other = self._without("bounds", "one_hot", "_ranges", "sources", "is_heated")
         rows = as_values(values, self.n_seeds)
-        other.values = rows[: len(self.boundary)]
+        other.values = read_only(rows[: len(self.boundary)])
         if self.ties is not None:
             other.ties = self.ties._replace(values=rows[len(self.boundary) :])
         return other
@@ -172,12 +172,12 @@ class DirichletProblem:
             other.__dict__.pop(name, None)
         return other
 
-    @cached_property
+    @cached_array
     def free(self) -> NDArray[np.intp]:
         """Positions of the free nodes that heat reaches."""
         return self.is_free.nonzero()[0]
 
-    @cached_property
+    @cached_array
     def unreached(self) -> NDArray[np.intp]:
         """Positions of the free nodes that it does not reach."""
         return self.is_unreached.nonzero()[0]
@@ -217,7 +217,7 @@ class DirichletProblem:
         """Number k of temperature columns."""
         return int(self.values.shape[1])
 
-    @cached_property
+    @cached_array
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Least and greatest temperature of each column, by the maximum principle."""
         low, high, _ = self._ranges
@@ -246,14 +246,14 @@ class DirichletProblem:
         one_hot = bool(is_zero_or_one and (known.sum(axis=1) == 1).all())
         return known.min(axis=0), known.max(axis=0), one_hot
 
-    @cached_property
+    @cached_array
     def is_heated(self) -> NDArray[np.bool_]:
         """Columns with heat: some seed that is not at 0 touches a free node, or is tied."""
         if self.heat is not None:
             return np.ones(self.n_columns, dtype=bool)
         return np.asarray((self.seed_values[self.is_touching] != 0).any(axis=0))
 
-    @cached_property
+    @cached_array
     def is_touching(self) -> NDArray[np.bool_]:
         """Which seeds give heat to a free node: those that are next to one, and all ties."""
         entries, counts = self.graph.rows.entries(self.boundary)
@@ -265,17 +265,17 @@ class DirichletProblem:
 
     # --- the split: A_FF, A_FS and what they make ---------------------------------------------
 
-    @cached_property
+    @cached_array
     def degrees(self) -> NDArray[np.float64]:
         """Degrees d_F of the free nodes."""
         return self.graph.degrees[self.free]
 
-    @cached_property
+    @cached_array
     def diagonal(self) -> NDArray[np.float64]:
         """The diagonal (1 + τ) d_F + a; a self loop's weight is in A_FF, not here."""
         return (1.0 + self.leak) * self.degrees + self.tie_weights[self.free]
 
-    @cached_property
+    @cached_array
     def tie_weights(self) -> NDArray[np.float64]:
         """The weight a by which each node is tied, shape (n,); 0 where it is not."""
         weights = np.zeros(self.graph.n_nodes)
@@ -283,7 +283,7 @@ class DirichletProblem:
             weights[self.ties.nodes] = self.ties.weights
         return weights
 
-    @cached_property
+    @cached_array
     def capacities(self) -> NDArray[np.float64]:
         """Degrees d + a / (1 + τ) of all nodes, ties included, shape (n,)."""
         if self.ties is None:
@@ -311,7 +311,7 @@ class DirichletProblem:
         """Weights A_FS from free nodes to the boundary."""
         return self._rows[:, self.boundary]
 
-    @cached_property
+    @cached_array
     def sources(self) -> NDArray[np.float64]:
         """The right-hand sides B = A_FS Y, and what ties put in, shape (n_F, k)."""
         B = np.asarray(self.outer @ self.values)

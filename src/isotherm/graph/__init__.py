@@ -17,7 +17,7 @@ from isotherm.graph.nodes import NodeIndex, as_column, encode
 from isotherm.graph.rows import Rows, clean, rows_from_edges, rows_from_matrix
 from isotherm.graph.texts import TextNumbers, text_column, text_order
 from isotherm.graph.weights import as_csr, as_weight_matrix, not_square, weighted_ends
-from isotherm.read_only import read_only
+from isotherm.read_only import cached_array
 
 if TYPE_CHECKING:
     import os
@@ -266,21 +266,20 @@ class Graph:
         """Number of edges; each edge and each self loop counts once."""
         return (self.rows.n_entries + self.rows.n_loops()) // 2
 
-    @cached_property
+    @cached_array
     def degrees(self) -> NDArray[np.float64]:
         """The vector ``d = A1``, of shape (n,)."""
-        return np.asarray(read_only(self.rows.sums()))
+        return self.rows.sums()
 
     @property
     def adjacency(self) -> scipy.sparse.csr_array:
         """The adjacency matrix A, of shape (n, n): each time a new object of the same arrays."""
         return clean(*self._parts)
 
-    @cached_property
+    @cached_array
     def _parts(self) -> tuple[NDArray[np.generic], ...]:
         matrix = self.rows.matrix()
-        parts: tuple[Any, ...] = read_only((matrix.data, matrix.indices, matrix.indptr))
-        return parts
+        return matrix.data, matrix.indices, matrix.indptr
 
     @property
     def names(self) -> NDArray[np.generic]:
@@ -309,10 +308,10 @@ class Graph:
         """Whether the nodes were given ids; those of a mere matrix are its positions."""
         return self._nodes.given
 
-    @cached_property
+    @cached_array
     def components(self) -> NDArray[np.int32]:
         """The connected component of each node, numbered from 0; array of shape (n,)."""
-        return np.asarray(read_only(self.rows.components()))
+        return self.rows.components()
 
     def positions(self, nodes: Iterable[Hashable]) -> NDArray[np.intp]:
         """Positions of the nodes with these ids.

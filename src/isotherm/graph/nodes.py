@@ -9,7 +9,7 @@ import numpy as np
 
 from isotherm.errors import GraphError, UnknownNode
 from isotherm.graph.texts import find_texts
-from isotherm.read_only import Sealed, read_only
+from isotherm.read_only import Sealed, cached_array, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -38,7 +38,7 @@ class NodeIndex(Sealed):
     """
 
     def __init__(self, ids: Any, *, given: bool = True) -> None:
-        self._ids = read_only(ids.copy()) if isinstance(ids, np.ndarray) else ids
+        self._ids: Any = read_only(ids.copy()) if isinstance(ids, np.ndarray) else ids
         self.given = given
 
     def __len__(self) -> int:
@@ -91,14 +91,12 @@ class NodeIndex(Sealed):
         own = self.ids[places].tolist()
         return [own[k] if place >= 0 else texts[k] for k, place in enumerate(places)]
 
-    @cached_property
+    @cached_array
     def ids(self) -> NDArray[np.generic]:
         """The ids as an array of shape (n,)."""
         if self.texts is not None:
-            found = np.asarray(self.texts.to_numpy(zero_copy_only=False), dtype=object)
-        else:
-            found = np.arange(self._ids) if isinstance(self._ids, int) else self._ids
-        return np.asarray(read_only(found))
+            return np.asarray(self.texts.to_numpy(zero_copy_only=False), dtype=object)
+        return np.arange(self._ids) if isinstance(self._ids, int) else self._ids
 
     @cached_property
     def _position_of(self) -> dict[Hashable, int]:

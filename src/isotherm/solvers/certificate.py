@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.read_only import Sealed
 from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ LEAST_COLUMN = 2.0**-400  # a factor of a certificate, unless it is exactly 0: t
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Sealed):
     """Bound ``min(nodes_i · columns_k, spans_k)`` on the error of temperature (i, k).
 
     Attributes

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isotherm.errors import IsothermError
+from isotherm.read_only import Sealed, cached_array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Sealed):
     """Temperatures at equilibrium with a proof of their error.
 
     Attributes
@@ -65,7 +65,7 @@ class Solution:
     converged: bool = True
     shortfall: str = ""
 
-    @cached_property
+    @cached_array
     def error_bound(self) -> NDArray[np.float64]:
         """The bound at each node, over all its columns."""
         return self.certificate.error_bound

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.read_only import Sealed
 from isotherm.trust.calibrate import log_sum
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax:
+class Softmax(Sealed):
     """Logits → probabilities.
 
     Attributes

@@ -17,6 +17,7 @@ import numpy as np
 
 from isotherm.graph import Graph
 from isotherm.graph.rows import Rows
+from isotherm.read_only import Sealed
 from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def damped(graph: Graph, exponent: float) -> Graph:
 
 
 @dataclass(frozen=True, eq=False)
-class Flow:
+class Flow(Sealed):
     """A heat flow at equilibrium.
 
     Attributes

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.read_only import Sealed
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.calibrate import log_sum
 from isotherm.trust.minimum import minimum
@@ -28,7 +29,7 @@ ENOUGH = 1e-9  # relative change of the posterior that ends the search
 
 
 @dataclass(frozen=True, eq=False)
-class Stack:
+class Stack(Sealed):
     """The model, fitted.
 
     Attributes

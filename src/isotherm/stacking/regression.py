@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.read_only import Sealed
 from isotherm.trust.calibrate import log_sum
 from isotherm.trust.minimum import minimum
 
@@ -20,7 +21,7 @@ MOST_ROWS = 3000  # that it is fitted to
 
 
 @dataclass(frozen=True, eq=False)
-class Regression:
+class Regression(Sealed):
     """A fitted one.
 
     Attributes

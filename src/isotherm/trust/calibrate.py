@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.read_only import Sealed
 from isotherm.trust.minimum import minimum
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ ENOUGH = 1e-12  # relative change of the posterior that ends the search
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Sealed):
     """The map from scores to probabilities.
 
     Attributes

@@ -26,6 +26,7 @@ import numpy as np
 
 from isotherm.decision import Means, score_errors, scores
 from isotherm.labels import UNKNOWN
+from isotherm.read_only import Sealed
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers import Warm
 from isotherm.trust.best_effort import solve_best_effort
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOut(Sealed):
     """Temperatures and means of m seeds, each of them free while all others are held.
 
     Attributes

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.read_only import Sealed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -28,7 +30,7 @@ DIGITS = 6  # after the point; scores that agree in them are level
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranking(Sealed):
     """The free nodes that heat reaches, those nearest to the seeds first.
 
     Attributes
