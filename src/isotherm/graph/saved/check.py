@@ -38,7 +38,7 @@ def check_file(path: str | os.PathLike[str], progress: Progress | None = None) -
         raise changed(str(path), f"the checksum of {name!r} does not match")
     _ = MappedRows(file).start, file.sides  # looks at all of them
     if file.header.names != "positions":
-        check_names(file)
+        check_names(file, table=True)
     if file.header.names == "texts":
         sound_texts(file)
     return file

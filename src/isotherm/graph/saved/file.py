@@ -196,7 +196,7 @@ class SavedFile:
         return sides[0], sides[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _same_file, (self.path, self.header.pack())
+        return _same_file, (self.path, self.header.pack(), self._sound)
 
 
 def open_file(path: str | os.PathLike[str]) -> SavedFile:
@@ -211,13 +211,14 @@ def open_file(path: str | os.PathLike[str]) -> SavedFile:
         raise unreadable(name, error) from None
 
 
-def _same_file(path: str, header: bytes) -> SavedFile:
-    """A file that was open when an object was pickled."""
+def _same_file(path: str, header: bytes, sound: Stamp | None) -> SavedFile:
+    """A file that was open when an object was pickled; if its times differ, it is looked at."""
     file = open_file(path)
     if file.header.pack() != header:
         raise FileError(
             f"{path} has been replaced by another graph since it was pickled: pickle it again"
         )
+    file._sound = sound
     return file
 
 

@@ -11,7 +11,7 @@ from isotherm.compiled import core
 from isotherm.errors import GraphError
 from isotherm.graph.nodes import NodeIndex
 from isotherm.graph.saved.header import changed
-from isotherm.graph.saved.lookup import Table, find_numbers, find_texts, make_lookup
+from isotherm.graph.saved.lookup import Table, find_numbers, find_texts, make_lookup, slow_lookup
 from isotherm.graph.texts import texts_of
 
 if TYPE_CHECKING:
@@ -111,8 +111,10 @@ def sound_texts(file: SavedFile) -> Any:
     return texts
 
 
-def check_names(file: SavedFile) -> None:
+def check_names(file: SavedFile, *, table: bool = False) -> None:
     """See that names, which are no mere positions, are all different, and found by their table.
+
+    Without the core, which alone uses the table, that is looked at only if asked for.
 
     Raises
     ------
@@ -120,12 +122,12 @@ def check_names(file: SavedFile) -> None:
         If they are not.
     """
     with file.steady():
-        fault = _fault(file)
+        fault = _fault(file, core is not None or table)
     if fault is not None:
         raise changed(file.path, fault)
 
 
-def _fault(file: SavedFile) -> str | None:
+def _fault(file: SavedFile, table: bool) -> str | None:
     """What is wrong with the names; None if nothing is."""
     starts, slots = file.optional("name_starts"), file.optional("lookup")
     data = file.part("name_numbers" if starts is None else "name_bytes").view(np.uint8)
@@ -134,20 +136,20 @@ def _fault(file: SavedFile) -> str | None:
     ):
         return "its names"
     try:
-        table = make_lookup(starts, data)
+        found = make_lookup(starts, data)
     except GraphError as error:
         return str(error)
-    if table is None:  # without the core
-        return _fault_without_table(file)
-    if slots is not None and (table[0] != file.header.key or not np.array_equal(table[1], slots)):
-        return "the table of names does not match"
-    return None
+    if found is None and (n_doubled := _n_doubled(file)):
+        return f"{n_doubled:,} names of nodes occur more than once"
+    if slots is None or not table:
+        return None
+    key, right = found or slow_lookup(starts, data)
+    same = key == file.header.key and np.array_equal(right, slots)
+    return None if same else "the table of names does not match"
 
 
-def _fault_without_table(file: SavedFile) -> str | None:
-    n = file.header.n_nodes
+def _n_doubled(file: SavedFile) -> int:
+    """Names that are there once more, found without the core."""
     if file.header.names == "numbers":
-        n_different = len(np.unique(file.part("name_numbers")))
-    else:
-        n_different = len(sound_texts(file).unique())
-    return None if n_different == n else f"{n - n_different:,} names of nodes occur more than once"
+        return file.header.n_nodes - len(np.unique(file.part("name_numbers")))
+    return file.header.n_nodes - len(sound_texts(file).unique())
