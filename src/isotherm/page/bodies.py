@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from starlette.requests import ClientDisconnect
+
 if TYPE_CHECKING:
     from starlette.requests import Request
 
@@ -40,10 +42,13 @@ async def body(request: Request) -> dict[str, Any]:
     if kind != "application/json":
         raise BadRequest(f"the body must be application/json, got {kind!r}", 415)
     data = b""
-    async for part in request.stream():
-        data += part
-        if len(data) > LARGEST:
-            raise BadRequest(f"the body must have at most {LARGEST:,} bytes", 413)
+    try:
+        async for part in request.stream():
+            data += part
+            if len(data) > LARGEST:
+                raise BadRequest(f"the body must have at most {LARGEST:,} bytes", 413)
+    except ClientDisconnect:
+        raise BadRequest("the body did not come", 408) from None
     try:
         told = json.loads(data)
     except (ValueError, RecursionError):

@@ -14,6 +14,7 @@ import uvicorn
 
 from isotherm.errors import ParameterError
 from isotherm.page.app import application
+from isotherm.page.connections import MOST_CONNECTIONS, Connection
 from isotherm.page.security import LOOPBACK, check_host
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from isotherm.page.session import LabellingSession
 
 PORT = 8765  # unless another is asked for
+BACKLOG = 100  # connections that come in at once
 TRIED = 20  # ports after the one that is in use
 
 
@@ -45,7 +47,7 @@ def bind(host: str, port: int) -> socket.socket:
             if os.name == "posix":
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind((host, number))
-            found.listen(128)
+            found.listen(BACKLOG)
         except OSError as error:
             found.close()
             last = error
@@ -128,11 +130,13 @@ class PageServer:
         app = application(session, token=self.token, host=host, port=self.port)
         config = uvicorn.Config(
             app,
-            log_level="warning",
+            log_level="error",  # what is wrong with a request is told to whoever sent it
             access_log=False,
             ws="none",
             server_header=False,
-            limit_concurrency=256,
+            http=Connection,
+            limit_concurrency=2 * MOST_CONNECTIONS,  # those that are being answered stay
+            backlog=BACKLOG,
             timeout_keep_alive=10,
             timeout_graceful_shutdown=2,
         )

@@ -1,0 +1,157 @@
+"""The labelling page's connections: whoever keeps the server waiting does not keep its user out."""
+
+import asyncio
+import http.client
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs isotherm[page]")
+
+import uvicorn
+from uvicorn.server import ServerState
+
+from isotherm.page import connections
+from labelling_page import TOKEN, Client, path_graph, served, session_on
+
+BODY = "POST /api/label HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
+UNFINISHED = {
+    "nothing": "",
+    "half of a head": "GET /api/state HTTP/1.1\r\nHost: {host}\r\nAuthor",
+    "a body that never comes": BODY + "Host: {host}\r\nOrigin: http://{host}\r\n\r\n",
+    "a body that never comes, with the token": BODY
+    + f"Host: {{host}}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n{{{{",
+}
+LISTENING = f"GET /api/events HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+LARGE = f"GET /static/page.js HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+
+
+@pytest.fixture
+def page(tmp_path):
+    graph = path_graph(*"abcd")
+    with session_on(tmp_path, graph) as session, served(session) as server, ExitStack() as stack:
+        ask = Client(server.port)
+
+        def connect(sent):
+            one = socket.create_connection(("127.0.0.1", ask.port), 10)
+            stack.enter_context(one)
+            one.sendall(sent.format(host=f"127.0.0.1:{ask.port}").encode())
+            return one
+
+        ask.connect = connect
+        yield ask
+
+
+def is_closed(connection, seconds=10.0):
+    """Whether the server closes it within some seconds, whatever it answers before."""
+    connection.settimeout(seconds)
+    try:
+        while connection.recv(1 << 16):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def is_closed_though_it_sends(connection):
+    """Whether the server closes it, though there is a byte now and then."""
+    try:
+        for _ in range(200):
+            connection.sendall(b"x")
+            time.sleep(0.05)
+    except OSError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("kind", UNFINISHED)
+def test_those_that_never_ask_give_way_to_the_user(page, kind, monkeypatch):
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 8)
+    listening = page.connect(LISTENING)
+    assert listening.recv(64).startswith(b"HTTP/1.1 200")
+    waiting = [page.connect(UNFINISHED[kind]) for _ in range(20)]
+    for _ in range(3):
+        assert page("/api/state")[0] == 200
+    assert all(is_closed(one) for one in waiting[:12])
+    assert not is_closed(waiting[-1], 0.1)
+    assert not is_closed(listening, 0.1)
+
+
+@pytest.mark.parametrize("kind", UNFINISHED)
+def test_a_request_that_is_not_whole_in_time_is_closed(page, kind, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 0.3)
+    listening = page.connect(LISTENING)
+    assert is_closed(page.connect(UNFINISHED[kind]))
+    assert not is_closed(listening, 0.1)
+    assert page("/api/state")[1]["labels"] == 0
+
+
+def test_a_byte_now_and_then_does_not_gain_time(page, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 0.3)
+    assert is_closed_though_it_sends(page.connect("GET /"))
+
+
+def test_whoever_does_not_read_is_closed(page, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 0.3)
+    assert is_closed_though_it_sends(page.connect(LARGE * 500))
+    assert page("/api/state")[0] == 200
+
+
+def test_an_answer_that_nobody_reads_does_not_keep_a_closed_connection(monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 0.05)
+
+    class Unread(asyncio.Transport):
+        closing = aborted = False
+
+        def write(self, data):
+            pass
+
+        def close(self):  # and it stays: what was written is not read
+            self.closing = True
+
+        def is_closing(self):
+            return self.closing
+
+        def resume_reading(self):
+            pass
+
+        def abort(self):
+            self.aborted = True
+
+    async def answer(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async def until(transport, what):
+        for _ in range(1000):
+            if getattr(transport, what):
+                return True
+            await asyncio.sleep(0.01)
+        return False
+
+    async def ask():
+        config = uvicorn.Config(answer, log_config=None)
+        connection = connections.Connection(config, ServerState(), {})
+        connection.connection_made(transport := Unread())
+        connection.data_received(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert await until(transport, "closing")
+        return await until(transport, "aborted")
+
+    assert asyncio.run(ask())
+
+
+def test_a_connection_serves_one_request_after_the_other(page, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 1.5)
+    kept = http.client.HTTPConnection("127.0.0.1", page.port, timeout=10)
+    kept.connect()
+    first = kept.sock
+    for _ in range(9):  # each in time, all together not
+        kept.request("GET", "/api/state", headers={"Authorization": f"Bearer {TOKEN}"})
+        assert kept.getresponse().read().startswith(b"{")
+        assert kept.sock is first
+        time.sleep(0.2)
+    kept.close()
