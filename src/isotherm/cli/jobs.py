@@ -49,6 +49,7 @@ def make_job(
             merge_case=reading.merge_case,
             keep_placeholders=reading.keep_placeholders,
             table=reading.label_table,
+            results_as_labels=reading.results_as_labels,
         ),
         strict=reading.strict,
         kind=_kind(model),

@@ -123,6 +123,14 @@ class ReadingOptions(EdgeOptions):
             help="Keep N/A, unknown, ? and - as classes; by default they mean unknown.",
         ),
     ] = False
+    results_as_labels: Annotated[
+        bool,
+        in_files(
+            "--results-as-labels",
+            help="If LABELS is a result of isotherm, take guesses as labels, too; by default only "
+            "rows that were given count.",
+        ),
+    ] = False
     strict: Annotated[
         bool, in_files("--strict", help="Fail on labels for nodes not in the graph.")
     ] = False

@@ -75,7 +75,9 @@ def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> L
     truth = None
     if files.oracle is not None:
         with stages.stage(f"reading {files.oracle}"):
-            truth = Truth(graph, load_labels(files.oracle, graph, options=job.label_options)[0])
+            true, found = load_labels(files.oracle, graph, options=job.label_options)
+            truth = Truth(graph, true)
+        notes += found.remarks()
     base = Path(job.edges) if original is None else original
     stem = base.name.split(".")[0] or "graph"
     journal = Path(files.journal or base.with_name(f"{base.name}.journal"))

@@ -156,6 +156,7 @@ def read_labels(
     ids: str = "exact",
     merge_case: bool = False,
     keep_placeholders: bool = False,
+    results_as_labels: bool = False,
     table: str | None = None,
     strict: bool = False,
     unpack_limit: int = MOST_BYTES,
@@ -182,6 +183,9 @@ def read_labels(
     keep_placeholders : bool
         Whether labels such as ``N/A``, ``unknown``, ``?`` and ``-`` are classes. By default they
         mean that a label is not known.
+    results_as_labels : bool
+        Whether guesses are labels, too, where the file is a result of isotherm: one with columns
+        ``node``, ``label`` and ``status``. By default only the rows that were given count.
     strict : bool
         Whether a label for a node that is not in the graph is an error.
     unpack_limit, unpack_ratio
@@ -205,8 +209,8 @@ def read_labels(
     Warns
     -----
     IsothermWarning
-        About labels of nodes that are not in the graph, rows left out, placeholders, and labels
-        that differ only by case.
+        About labels of nodes that are not in the graph, rows left out, guesses of a result,
+        placeholders, and labels that differ only by case.
 
     Examples
     --------
@@ -234,6 +238,7 @@ def read_labels(
         ids,
         merge_case=merge_case,
         keep_placeholders=keep_placeholders,
+        results_as_labels=results_as_labels,
         table=table,
     )
     columns = {"node": node, "label": label, "weight": weight}

@@ -129,6 +129,7 @@ class ArrowTable:
         *,
         error: type[IsothermError],
         empty: bool = False,
+        also: Sequence[int] = (),
     ) -> Iterator[Batch]:
         """See `Table.batches`; rows with gaps or faulty weights are faults."""
         if len(set(self.layout.columns)) != len(self.layout.columns):
@@ -136,7 +137,7 @@ class ArrowTable:
             twice = next(name for name in names if names.count(name) > 1)
             raise FileError(f"{self._source.name} has two columns named {twice!r}: rename one")
         row = 0
-        for batch in self._batches(columns, self._groups):
+        for batch in self._batches(columns, self._groups, also):
             n = len(batch.first)
             report.check_currencies(self._currencies, error)
             good = _good(batch, empty=empty)
@@ -170,19 +171,21 @@ class ArrowTable:
             good = _good(batch, empty=False)
             yield batch if good is None else _kept(batch, good), seen / total if total else 1.0
 
-    def _batches(self, columns: Sequence[int], groups: list[int] | None = None) -> Iterator[Batch]:
+    def _batches(
+        self, columns: Sequence[int], groups: list[int] | None = None, also: Sequence[int] = ()
+    ) -> Iterator[Batch]:
         """The columns wanted, of all rows or of some groups, checked."""
-        names = [self.layout.columns[k] for k in columns]
+        names = [self.layout.columns[k] for k in (*columns, *also)]
         with _damage(self._source.name):
             self._check_promise(names)
             for part in _parts(self._file, names, groups):
                 self._n_unpacked += part.nbytes
                 self._source.check_unpacked(self._n_unpacked)
-                yield self._batch(part)
+                yield self._batch(part, len(columns))
 
-    def _batch(self, part: pa.RecordBatch) -> Batch:
+    def _batch(self, part: pa.RecordBatch, width: int) -> Batch:
         numbers = None
-        if part.num_columns == 3:
+        if width == 3:
             column = part.column(2)
             if _is_numeric(column.type):
                 numbers = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -190,7 +193,8 @@ class ArrowTable:
                 texts = as_text(column)
                 numbers = self._numbers.parse(texts)
                 self._currencies |= self._numbers.currencies(texts)
-        return Batch(as_text(part.column(0)), as_text(part.column(1)), numbers)
+        also = (as_text(part.column(k)) for k in range(width, part.num_columns))
+        return Batch(as_text(part.column(0)), as_text(part.column(1)), numbers, tuple(also))
 
     def _check_promise(self, names: list[str]) -> None:
         """Refuse a Parquet file that says it unpacks to too much."""
@@ -287,7 +291,8 @@ def _why(batch: Batch, row: int) -> str:
 def _kept(batch: Batch, good: NDArray[np.bool_]) -> Batch:
     mask = pa.array(good)
     numbers = None if batch.numbers is None else batch.numbers[good]
-    return Batch(batch.first.filter(mask), batch.second.filter(mask), numbers)
+    also = tuple(column.filter(mask) for column in batch.also)
+    return Batch(batch.first.filter(mask), batch.second.filter(mask), numbers, also)
 
 
 def _is_numeric(kind: pa.DataType) -> bool:

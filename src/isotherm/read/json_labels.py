@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from isotherm.errors import LabelError
 from isotherm.read.json_text import is_nan, parse_json
 from isotherm.read.layout import NAMES
+from isotherm.read.results import STATUS, has_status
 from isotherm.read.table import LabelRows
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
     keys = _keys(there, columns)
     weighted = any(keys[2] in record for record in found)
     report.columns = tuple(keys[: 2 + weighted])
+    of_result = has_status({key for record in found for key in record}, *keys[:2])
     for number, record in enumerate(found, start=1):
         if record.get(keys[0]) is None or isinstance(record[keys[0]], dict | list):
             raise LabelError(
@@ -48,7 +50,8 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
     nodes = [_text(record[keys[0]]) or "" for record in found]
     labels = [_text(record.get(keys[1])) for record in found]
     weights = [_number(record.get(keys[2], 1.0), source.name) for record in found]
-    return LabelRows(nodes, labels, weights if weighted else None)
+    status = [_text(record.get(STATUS)) for record in found] if of_result else None
+    return LabelRows(nodes, labels, weights if weighted else None, status)
 
 
 def _keys(there: list[str], columns: Columns) -> list[str]:

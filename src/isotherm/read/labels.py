@@ -20,6 +20,7 @@ from isotherm.read.known_labels import (
     note_placeholders,
     without_conflicts,
 )
+from isotherm.read.results import GIVEN, GUESSED, words_of_guesses, words_of_others
 from isotherm.read.similar_ids import advice, find_normalised
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class LabelList:
         self._labels: list[pa.Array] = []
         self._weights: list[NDArray[np.float64]] = []
         self._numbers: list[NDArray[np.int64]] = []  # of rows, from 1 on
+        self._status: list[pa.Array] = []  # of a result
         self._n_rows = 0
 
     def add(self, rows: LabelRows) -> None:
@@ -64,6 +66,37 @@ class LabelList:
         self._n_rows += len(nodes)
         self._nodes.append(nodes.filter(known))
         self._labels.append(labels.filter(known))
+        if rows.status is not None:
+            words = pa.array(rows.status, pa.large_string())
+            self._status.append(pc.utf8_trim_whitespace(words).filter(known))
+
+    def leave_out_guesses(self, report: ReadReport) -> None:
+        """Keep only what was given, where these are the rows of a result, which is noted.
+
+        Raises
+        ------
+        LabelError
+            If nothing was given.
+        """
+        kinds = {kind for part in self._status for kind in pc.unique(part).to_pylist()}
+        if not kinds & GUESSED:
+            return
+        if kinds - GUESSED - GIVEN:
+            report.notes.append(f"{report.name}: {words_of_others(kinds)}")
+            return
+        status = pa.concat_arrays(self._status)
+        given = pc.invert(pc.is_in(status, pa.array(GUESSED, status.type)))
+        kept = given.to_numpy(zero_copy_only=False)
+        left = int(kept.sum())
+        message = f"{report.name}: {words_of_guesses(len(kept) - left, len(kept))}"
+        if left == 0:
+            raise LabelError(f"{message}. There is no other label")
+        report.notes.append(message)
+        self._nodes = [pa.concat_arrays(self._nodes).filter(given)]
+        self._labels = [pa.concat_arrays(self._labels).filter(given)]
+        self._numbers = [np.concatenate(self._numbers)[kept]]
+        if self._weights:
+            self._weights = [np.concatenate(self._weights)[kept]]
 
     def count(self) -> tuple[int, int]:
         """How many labels there are, and of how many classes."""

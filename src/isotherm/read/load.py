@@ -17,6 +17,7 @@ from isotherm.read.layout import is_number
 from isotherm.read.opening import open_source
 from isotherm.read.options import TextOptions
 from isotherm.read.report import ReadReport
+from isotherm.read.results import STATUS, has_status
 from isotherm.read.similar_ids import merge_ids, note_similar_ids
 from isotherm.read.table import LabelRows
 
@@ -215,11 +216,16 @@ def gather_labels(
             table = source.format.open_table(source, options, list(columns.values()))
             choice = choose_label_columns(table, columns, source.name, known)
             chosen = _use(choice, table, report)
-            for batch in table.batches(chosen, report, error=LabelError, empty=True):
-                labels.add(LabelRows(*batch))
+            names = table.layout.columns
+            of_result = has_status(names, *(names[k] for k in chosen))
+            also = [names.index(STATUS)] if of_result else []
+            for batch in table.batches(chosen, report, error=LabelError, empty=True, also=also):
+                labels.add(LabelRows(*batch[:3], *batch.also))
         else:
             raise LabelError(f"{_is_a(source)} labels are read from {label_formats()}")
         report.checksum = source.checksum()
+    if not options.results_as_labels:
+        labels.leave_out_guesses(report)
     return labels, report
 
 

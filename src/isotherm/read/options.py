@@ -67,6 +67,8 @@ class TextOptions:
         Whether labels that differ by case are one class, and whether words such as "N/A" are.
     table : str or None
         The table, the query or the sheet, of a file that has several.
+    results_as_labels : bool
+        Whether guesses are labels, too, where the labels are a result of isotherm.
 
     Raises
     ------
@@ -85,6 +87,7 @@ class TextOptions:
     bipartite: bool = False
     merge_case: bool = False
     keep_placeholders: bool = False
+    results_as_labels: bool = False
     table: str | None = None
 
     def __post_init__(self) -> None:

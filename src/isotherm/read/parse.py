@@ -33,7 +33,7 @@ class Parser:
 
     Parameters
     ----------
-    layout, columns, empty
+    layout, columns, empty, also
         See `TextTable.batches`.
     numbers : NumberOptions, optional
         How weights are written.
@@ -46,8 +46,10 @@ class Parser:
         numbers: NumberOptions | None = None,
         *,
         empty: bool = False,
+        also: Sequence[int] = (),
     ) -> None:
         self.layout, self.columns, self.empty = layout, list(columns), empty
+        self.also = list(also)
         self.numbers = NumberParser(numbers or NumberOptions())
         self.currencies: set[str] = set()  # whose signs weights have
 
@@ -80,7 +82,9 @@ class Parser:
                 return None
             if written:
                 self.currencies |= self.numbers.currencies(_in_one(column))
-        return Batch(first, second, numbers)
+        width = len(self.columns)
+        also = (_in_one(table.column(k)) for k in range(width, width + len(self.also)))
+        return Batch(first, second, numbers, tuple(also))
 
     def _parsed(
         self, prepared: bytes, delimiter: str, kind: pa.DataType, *, breaks: bool
@@ -104,12 +108,13 @@ class Parser:
         """The same, row by row; and the faults: the line in the block, from 0 on, kind and text."""
         first: list[str] = []
         second: list[str] = []
+        also: list[list[str]] = [[] for _ in self.also]
         numbers: list[float] = []
         faults, following = [], 0
         for raw in self.layout.splitter.rows(block):
             at, following = following, following + 1 + raw.count(b"\n")
             try:
-                cells = self._row(raw)
+                cells, more = self._row(raw)
                 number = self.numbers.parse_one(cells[2]) if len(cells) == 3 else 0.0
             except ValueError as fault:
                 text = raw.rstrip(b"\r").decode(errors="replace")
@@ -118,14 +123,16 @@ class Parser:
             if cells:
                 first.append(cells[0])
                 second.append(cells[1])
+                for column, cell in zip(also, more, strict=True):
+                    column.append(cell)
                 numbers.append(number)
                 self.currencies |= {sign for text in cells[2:] if (sign := currency_of(text))}
         weights = np.array(numbers, dtype=np.float64) if len(self.columns) == 3 else None
-        texts = [pa.array(column, pa.string()) for column in (first, second)]
-        return Batch(texts[0], texts[1], weights), faults
+        texts = [pa.array(column, pa.string()) for column in (first, second, *also)]
+        return Batch(texts[0], texts[1], weights, tuple(texts[2:])), faults
 
-    def _row(self, raw: bytes) -> list[str]:
-        """The cells wanted of a row; ValueError says what is wrong with it."""
+    def _row(self, raw: bytes) -> tuple[list[str], list[str]]:
+        """The cells wanted of a row, and further ones; ValueError says what is wrong with it."""
         if b"\0" in raw:
             raise ValueError("a NUL character, which text does not have")
         if raw.startswith(codecs.BOM_UTF8):
@@ -142,14 +149,14 @@ class Parser:
         except csv.Error as fault:
             raise ValueError(f"cannot be split: {fault}") from None
         if not cells:
-            return []
+            return [], []
         expected = len(self.layout.columns)
         if len(cells) != expected:
             raise ValueError(f"{len(cells)} column(s) where the others have {expected}")
         chosen = [cells[k] for k in self.columns]
         if not chosen[0] or (not self.empty and not chosen[1]):
             raise ValueError("an empty cell")
-        return chosen
+        return chosen, [cells[k] for k in self.also]
 
     def _prepared(self, block: bytes) -> tuple[bytes, str]:
         """A block as Arrow takes it, and its delimiter."""
@@ -168,8 +175,9 @@ class Parser:
         kinds = [pa.string(), pa.string(), kind]
         chosen = [names[k] for k in self.columns]
         return pa.csv.ConvertOptions(
-            include_columns=chosen,
-            column_types=dict(zip(chosen, kinds, strict=False)),
+            include_columns=chosen + [names[k] for k in self.also],
+            column_types=dict(zip(chosen, kinds, strict=False))
+            | {names[k]: pa.string() for k in self.also},
             strings_can_be_null=False,
             null_values=[""],
             decimal_point=self.numbers.options.decimal,

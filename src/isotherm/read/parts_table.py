@@ -11,7 +11,6 @@ import pyarrow as pa
 from isotherm.errors import FileError
 from isotherm.read.report import ReadReport
 from isotherm.read.source import open_file
-from isotherm.read.table import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from isotherm.read.opening import PartedSource
     from isotherm.read.options import TextOptions
     from isotherm.read.parts import Part
-    from isotherm.read.table import Table
+    from isotherm.read.table import Batch, Table
 
 
 class PartsTable:
@@ -64,6 +63,7 @@ class PartsTable:
         *,
         error: type[IsothermError],
         empty: bool = False,
+        also: Sequence[int] = (),
     ) -> Iterator[Batch]:
         """See `Table.batches`."""
         for part in self._source.parts.parts:
@@ -75,7 +75,9 @@ class PartsTable:
                         f"{part.path}: its folder names no value for a column of ids; rename the "
                         "folder"
                     )
-                for batch in table.batches(chosen, own, error=error, empty=empty or bool(fixed)):
+                there = [table.layout.columns.index(self.layout.columns[k]) for k in also]
+                allowed = empty or bool(fixed)
+                for batch in table.batches(chosen, own, error=error, empty=allowed, also=there):
                     yield _with_fixed(batch, fixed)
                 report.add(own, error)
             self._n_done += part.size
@@ -157,4 +159,4 @@ def _with_fixed(batch: Batch, fixed: dict[int, str]) -> Batch:
     ends = [batch.first, batch.second]
     for place, value in fixed.items():
         ends[place] = pa.array([value] * len(batch.first), pa.string())
-    return Batch(ends[0], ends[1], batch.numbers)
+    return batch._replace(first=ends[0], second=ends[1])

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 
 class Batch(NamedTuple):
-    """Some rows: two columns of text and, perhaps, one of numbers."""
+    """Some rows: two columns of text and, perhaps, one of numbers; and further ones of text."""
 
     first: pa.Array
     second: pa.Array
     numbers: NDArray[np.float64] | None
+    also: tuple[pa.Array, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -32,11 +33,15 @@ class Batch(NamedTuple):
 
 
 class LabelRows(NamedTuple):
-    """Nodes, their labels and, perhaps, the weights of these; an empty label is unknown."""
+    """Nodes, their labels and, perhaps, the weights of these; an empty label is unknown.
+
+    Where the rows may be a result of isotherm: also the status of each.
+    """
 
     nodes: Sequence[str] | pa.Array
     labels: Sequence[str | None] | pa.Array
     weights: Sequence[float] | NDArray[np.float64] | None = None
+    status: Sequence[str | None] | pa.Array | None = None
 
 
 class Table(Protocol):
@@ -63,6 +68,7 @@ class Table(Protocol):
         *,
         error: type[IsothermError],
         empty: bool = False,
+        also: Sequence[int] = (),
     ) -> Iterator[Batch]:
         """All rows, some at a time.
 
@@ -76,6 +82,8 @@ class Table(Protocol):
             Of the exceptions raised.
         empty : bool
             Whether cells of the second column may be empty.
+        also : sequence of int
+            Further columns, of texts that may be empty.
         """
 
     def pieces(

@@ -100,9 +100,10 @@ class TextTable:
         *,
         error: type[IsothermError],
         empty: bool = False,
+        also: Sequence[int] = (),
     ) -> Iterator[Batch]:
         """See `Table.batches`."""
-        parser = Parser(self.layout, columns, self.options.numbers, empty=empty)
+        parser = Parser(self.layout, columns, self.options.numbers, empty=empty, also=also)
         left, told = self.layout.skipped, False
         for number, block, breaks in whole_rows(self.source, self.options, self.layout, error):
             if breaks and not told:

@@ -12,6 +12,7 @@ from isotherm.errors import LabelError, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.ends import DIRECTED
 from isotherm.read.layout import NAMES
+from isotherm.read.results import STATUS, has_status
 from isotherm.read.table import LabelRows
 
 _MADE_UP = re.compile(r"n?\d+")
@@ -78,7 +79,9 @@ def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> Label
     report.columns = ("node", wanted)
     if columns.get("label") is None and len(contents.columns) > 1:
         report.hint(f"labels are read from the attribute {wanted!r}; the attributes are {there}")
-    return LabelRows(_names(contents, report), contents.columns[wanted])
+    of_result = has_status(("node", *contents.columns), wanted, label="class")
+    status = contents.columns[STATUS] if of_result else None
+    return LabelRows(_names(contents, report), contents.columns[wanted], None, status)
 
 
 def _tells_nodes_apart(values: list[str | None]) -> bool:
