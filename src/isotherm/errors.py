@@ -172,6 +172,8 @@ class NoAnswer(IsothermWarning):
 class SessionError(IsothermError, RuntimeError):
     """A session cannot be used like this: closed, in two threads, or before it has solved.
 
+    Nor can a model be asked by the progress function of its own fit.
+
     Examples
     --------
     >>> import numpy as np

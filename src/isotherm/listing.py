@@ -8,6 +8,7 @@ import numpy as np
 
 from isotherm.classifier.estimator import rows_at_once, slices
 from isotherm.errors import ParameterError
+from isotherm.locks import one_at_a_time
 from isotherm.rounding import LEVEL
 from isotherm.trust.rank import best_first
 
@@ -119,6 +120,7 @@ def list_nodes(
     return found
 
 
+@one_at_a_time
 def list_each(
     classifier: HeatClassifier,
     labels: Sequence[object],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from isotherm.classifier.caller import depth_of_caller
-from isotherm.classifier.estimator import STATUS, OrAsBefore, check_is_fitted
+from isotherm.classifier.estimator import STATUS, check_is_fitted
 from isotherm.classifier.inputs import graph_and_labels, warn_of_cross_validation
 from isotherm.classifier.model import FoundLater
 from isotherm.classifier.questions import Questions
@@ -18,6 +18,7 @@ from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph.nodes import as_column
 from isotherm.labels import UNKNOWN, number_classes
+from isotherm.locks import answers_one_at_a_time
 from isotherm.read_only import seal
 from isotherm.solvers import Warm
 from isotherm.trust.choose import AUTO, select
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 STOPS = ("tolerance", "labels")
 
 
+@answers_one_at_a_time
 class HeatClassifier(Questions):
     """What `isotherm.DirichletClassifier` does, whose parameters and attributes it has.
 
@@ -125,17 +127,16 @@ class HeatClassifier(Questions):
         graph, labels = graph_and_labels(X, y, self)
         seeds = read_seeds(labels, graph, confidence)
         problem = seeds.bind(graph, 0.0 if isinstance(self.leak, str) else self.leak)
-        with OrAsBefore(self):
-            asked, abstain = (self.decision, self.leak), self.unreached == "abstain"
-            self.selection_, sample = select(problem, seeds.codes, asked, self._prepare, abstain)
-            self._later = FoundLater(sample)
-            session = self._prepare(problem.with_leak(self.selection_.leak))
-            start, *further = self._starts(graph, seeds.classes)
-            stop = self._stop_for(seeds)
-            solution = self._solve(session, start=start, stop=stop, progress=progress)
-            self._conclude(graph.nodes, session, solution, seeds, further, progress)
-            self.doubts_ = self._diagnostics().doubts(self._later.sample)
-            seal(self)
+        asked, abstain = (self.decision, self.leak), self.unreached == "abstain"
+        self.selection_, sample = select(problem, seeds.codes, asked, self._prepare, abstain)
+        self._later = FoundLater(sample)
+        session = self._prepare(problem.with_leak(self.selection_.leak))
+        start, *further = self._starts(graph, seeds.classes)
+        stop = self._stop_for(seeds)
+        solution = self._solve(session, start=start, stop=stop, progress=progress)
+        self._conclude(graph.nodes, session, solution, seeds, further, progress)
+        self.doubts_ = self._diagnostics().doubts(self._later.sample)
+        seal(self)
         if self.doubts_:
             warnings.warn("few labels: " + "; ".join(self.doubts_), IsothermWarning,
                           stacklevel=depth_of_caller())  # fmt: skip
@@ -188,27 +189,21 @@ class HeatClassifier(Questions):
             i: None if label is None else seeds.values[np.searchsorted(held, i)]
             for i, label in changes.items()
         }
-        with OrAsBefore(self):
-            session = self._solved_session()
-            solution = session.change(
-                rows,
-                None if columns == list(range(len(column))) else columns,
-                stop=self._stop_for(seeds),
-                progress=progress,
-            )
-            self._tell(solution)
-            self._later = FoundLater()
-            self._conclude(self._nodes, session, solution, seeds, [], progress)
-            self.doubts_ = self._diagnostics().doubts(self._later.sample, leaving_out=False)
-            seal(self)
+        session = self.session()
+        if not session.is_solved:  # that of a copy, or after a change that did not end
+            session.solve(start=Warm.of(self.solution_))
+        solution = session.change(
+            rows,
+            None if columns == list(range(len(column))) else columns,
+            stop=self._stop_for(seeds),
+            progress=progress,
+        )
+        self._tell(solution)
+        self._later = FoundLater()
+        self._conclude(self._nodes, session, solution, seeds, [], progress)
+        self.doubts_ = self._diagnostics().doubts(self._later.sample, leaving_out=False)
+        seal(self)
         return self
-
-    def _solved_session(self) -> Session:
-        """The session of the fit, which a copy has to solve again, from where it was."""
-        if self._session is None:
-            self._session = self._prepare(self.problem_)
-            self._session.solve(start=Warm.of(self.solution_))
-        return self._session
 
     def fit_predict(self, X: Any, y: Any, confidence: Any = None) -> NDArray[np.generic]:
         """Labels of all nodes; see `fit`."""

@@ -205,7 +205,11 @@ class Diagnostics:
             check_probability(asked.heat, "heat")
         of, seeds = self.classifier, self.classifier.seeds_
         none, flows = np.empty(0, dtype=np.intp), list[WeightedFlow]()
-        for i in of.problem_.graph.positions(list(nodes)).tolist():
+        nodes = list(nodes)
+        for at, i in enumerate(of.problem_.graph.positions(nodes).tolist()):
+            if self.model is not of._model:  # there was an update since the last one
+                yield from Diagnostics(of, of._model).explain_each(nodes[at:], asked, skipped)
+                return
             without, scores = np.flatnonzero(seeds.nodes == i) if asked.without_own else none, None
             try:
                 if len(without):

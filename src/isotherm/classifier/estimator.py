@@ -13,6 +13,7 @@ from isotherm.classifier.export import frame_of, networkx_of
 from isotherm.classifier.new_nodes import extend, read_new_nodes
 from isotherm.engines import choose_engine
 from isotherm.errors import ParameterError
+from isotherm.locks import answers_one_at_a_time
 from isotherm.read_only import Sealed
 from isotherm.solvers import SolveOptions, Warm
 
@@ -41,6 +42,7 @@ UNSURE = "unsure"  # of a node whose label is not probable enough, where that is
 STATUS = (SEED, PREDICTED, TIE, NO_HEAT, UNSURE)
 
 
+@answers_one_at_a_time
 class DirichletEstimator(Sealed):
     """Base of the estimators, which have these parameters in common."""
 
@@ -82,13 +84,17 @@ class DirichletEstimator(Sealed):
         return choose_engine(self.engine, problem.graph).prepare(problem, options)
 
     def session(self) -> Session:
-        """The problem of the fit, made ready for further solves; see `isotherm.engines.engine`."""
+        """The problem of the fit, made ready for further solves; see `isotherm.engines.engine`.
+
+        It is for one thread, in which the model is asked, too.
+        """
         check_is_fitted(self)
-        if self._session is not None and self._session.is_busy:
-            return self._prepare(self.problem_)  # another thread has asked, too
-        if self._session is None:
-            self._session = self._prepare(self.problem_)
-        return self._session
+        kept = self._session
+        if kept is not None and kept.is_busy:
+            return self._prepare(self.problem_)  # used in another thread, which does not ask us
+        if kept is None or kept.problem is not self.problem_:  # after a change that did not end
+            self._session = kept = self._prepare(self.problem_)
+        return kept
 
     def _solve(
         self,
@@ -245,27 +251,6 @@ class DirichletEstimator(Sealed):
         import isotherm  # pages are made far above: see `isotherm.report`
 
         isotherm.write_report(self, path, **options)
-
-
-class OrAsBefore:
-    """What fails meanwhile, or is interrupted, leaves an estimator as it was."""
-
-    def __init__(self, estimator: DirichletEstimator) -> None:
-        self._estimator = estimator
-        self._before = dict(estimator.__dict__)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            return
-        of = self._estimator
-        of.__dict__.clear()
-        of.__dict__.update(self._before)
-        session = self._before.get("_session")
-        if session is not None and session.problem is not of.problem_:
-            of._session = None  # has moved on: it is prepared again when needed
 
 
 def check_is_fitted(estimator: DirichletEstimator) -> None:

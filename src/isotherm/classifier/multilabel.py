@@ -31,6 +31,7 @@ from isotherm.decision import Means, choose_decision
 from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
 from isotherm.labels import UNKNOWN
+from isotherm.locks import answers_one_at_a_time, of_one_state
 from isotherm.read_only import read_only, seal
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 PROBABILITY_TOL = 1e-4  # of temperatures that only calibrate
 
 
+@answers_one_at_a_time
 class MultiLabelDirichletClassifier(
     DirichletEstimator, MultiOutputMixin, ClassifierMixin, Estimator
 ):
@@ -213,6 +215,7 @@ class MultiLabelDirichletClassifier(
         self.mean_temperatures_ = means[1, 0]
 
     @property
+    @of_one_state
     def labels_(self) -> NDArray[np.generic]:
         """Labels of all nodes as tuples, shape (n,); None where no heat reaches."""
         check_is_fitted(self)
@@ -223,6 +226,7 @@ class MultiLabelDirichletClassifier(
         return found
 
     @property
+    @of_one_state
     def scores_(self) -> NDArray[np.float64]:
         """Score of having each label minus that of not having it, shape (n, L)."""
         check_is_fitted(self)

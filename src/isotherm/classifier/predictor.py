@@ -22,6 +22,7 @@ from isotherm.classifier.verdict import as_it_is, judge
 from isotherm.decision import winners
 from isotherm.errors import LabelError
 from isotherm.labels import decode_labels
+from isotherm.locks import answers_one_at_a_time, of_one_state, one_at_a_time
 from isotherm.read_only import read_only
 from isotherm.trust.abstain import check_probability
 from isotherm.trust.best_effort import solve_best_effort
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from isotherm.trust.leave_one_out import LeftOut
 
 
+@answers_one_at_a_time
 class Predictor(DirichletEstimator):
     """A classifier that keeps what a fit has found, and says it of nodes."""
 
@@ -91,6 +93,7 @@ class Predictor(DirichletEstimator):
     # Made when asked for: as large as the temperatures, or larger, and often not looked at.
 
     @property
+    @of_one_state
     def labels_(self) -> NDArray[np.generic]:
         """Labels of all nodes, shape (n,)."""
         check_is_fitted(self)
@@ -99,6 +102,7 @@ class Predictor(DirichletEstimator):
         return self._later.labels
 
     @property
+    @of_one_state
     def scores_(self) -> NDArray[np.float64]:
         """Scores of the classes at each node, shape (n, K)."""
         check_is_fitted(self)
@@ -117,6 +121,7 @@ class Predictor(DirichletEstimator):
         return self._model.decision
 
     @property
+    @one_at_a_time
     def calibration_(self) -> Calibration | Softmax:
         """How scores become probabilities."""
         check_is_fitted(self)
@@ -125,6 +130,7 @@ class Predictor(DirichletEstimator):
         return self._later.calibration
 
     @property
+    @one_at_a_time
     def left_out_(self) -> LeftOut:
         """Seeds left out, enough to judge by; see `isotherm.trust.sample`."""
         check_is_fitted(self)
@@ -139,6 +145,7 @@ class Predictor(DirichletEstimator):
         return self._later.sample
 
     @property
+    @one_at_a_time
     def ranking_(self) -> Ranking:
         """If only one class is known: the free nodes, those nearest to its seeds first.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from isotherm.classifier.diagnostics import Asked, Diagnostics
 from isotherm.classifier.estimator import check_is_fitted
 from isotherm.classifier.predictor import Predictor
+from isotherm.locks import answers_one_at_a_time, each_in_turn
 from isotherm.trust.abstain import LEAST
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from isotherm.trust.suggest import Suggestion
 
 
+@answers_one_at_a_time
 class Questions(Predictor):
     """Questions that are answered by the diagnostics of a fitted classifier."""
 
@@ -216,6 +218,8 @@ class Questions(Predictor):
     ) -> Iterator[Explanation]:
         """The same for several nodes, one after the other; shared work is done once.
 
+        Each is of the model as it is when it is asked for.
+
         Parameters
         ----------
         nodes : iterable of hashables
@@ -227,4 +231,4 @@ class Questions(Predictor):
             Without it they are an error.
         """
         asked = Asked(paths, heat, without_own, probability)
-        return self._diagnostics().explain_each(nodes, asked, skipped)
+        return each_in_turn(self, self._diagnostics().explain_each(nodes, asked, skipped))

@@ -20,6 +20,7 @@ from isotherm.dirichlet import DirichletProblem
 from isotherm.errors import LabelError
 from isotherm.graph.nodes import is_missing
 from isotherm.labels import locate
+from isotherm.locks import answers_one_at_a_time
 from isotherm.read_only import seal
 from isotherm.trust.values import leave_values_out
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from isotherm.trust.values import ValuesLeftOut
 
 
+@answers_one_at_a_time
 class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
     """Give every node of a graph a value, from a few nodes with known values.
 

@@ -11,6 +11,7 @@ from isotherm.classifier.algorithm import HeatClassifier
 from isotherm.classifier.estimator import PREDICTED, STATUS, TIE, slices
 from isotherm.classifier.model import FoundLater
 from isotherm.classifier.stacked_model import StackedModel
+from isotherm.locks import answers_one_at_a_time
 from isotherm.stacking.combination import Combination, Softmax, lead
 from isotherm.stacking.embedding import embed, fits
 from isotherm.stacking.flows import FURTHER, PAPER, Flow, damped
@@ -41,6 +42,7 @@ NUMBERS = 1 << 17  # of each view, that are worked on at once
 MANY_SEEDS = 200  # that can be judged, from which the seeds around a node are looked at
 
 
+@answers_one_at_a_time
 class StackedHeatClassifier(HeatClassifier):
     """What `isotherm.StackedDirichletClassifier` does, without scikit-learn."""
 

@@ -54,6 +54,11 @@ class Session(Protocol):
         """Whether it is at work, in whatever thread."""
         ...
 
+    @property
+    def is_solved(self) -> bool:
+        """Whether there is a solution of its problem, which `change` can change."""
+        ...
+
     def solve(
         self,
         values: ArrayLike | None = None,

@@ -10,12 +10,13 @@ import logging
 import math
 import time
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
 from isotherm.engines.changes import Changes
-from isotherm.errors import ParameterError, SessionError
+from isotherm.errors import LabelError, ParameterError, SessionError
+from isotherm.locks import by_one_thread, lock_of
 from isotherm.memory import check_room
 from isotherm.solvers.attempt import Attempt, attempt, iterated
 from isotherm.solvers.certificate import COVERED, nothing_to_prove, prove
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from isotherm.solvers.options import Progress, SolveOptions, Stop
 
 logger = logging.getLogger(__name__)
+
+Found = TypeVar("Found")
 
 
 class HostSession:
@@ -63,8 +66,8 @@ class HostSession:
         self._operator_of = operator_of
         self._changes: Changes | None = None
         self._changed: Solution | None = None  # of the problem as it is, after changes
-        self._lock = Lock()
         self._closed = False
+        self._is_whole = True  # nothing that was begun has not ended
         self._prepare(problem)
 
     def _prepare(self, problem: DirichletProblem) -> None:
@@ -82,8 +85,14 @@ class HostSession:
     @property
     def is_busy(self) -> bool:
         """See `isotherm.engines.engine.Session`."""
-        return self._lock.locked()
+        return lock_of(self, Lock).locked()
 
+    @property
+    def is_solved(self) -> bool:
+        """See `isotherm.engines.engine.Session`."""
+        return self._is_whole and self._changes is not None
+
+    @by_one_thread
     def solve(
         self,
         values: ArrayLike | None = None,
@@ -94,14 +103,13 @@ class HostSession:
         progress: Progress | None = None,
     ) -> Solution:
         """See `isotherm.engines.engine.Session`."""
-        with self._in_use(), self._steady():
-            self._catch_up()
-            if values is not None:
-                other = self.problem.with_values(np.asarray(values))
-                return self._solve(other, tol, start, stop, progress)
-            solution = self._solve(self.problem, tol, start, stop, progress)
-            self._changes = Changes(self, self.problem, solution)
-            return solution
+        self._catch_up()
+        if values is not None:
+            other = self.problem.with_values(np.asarray(values))
+            return self._solve(other, tol, start, stop, progress)
+        solution = self._solve(self.problem, tol, start, stop, progress)
+        self._changes = Changes(self, self.problem, solution)
+        return solution
 
     def _catch_up(self) -> None:
         """Make the problem as it is ready, if that has changed; further changes go on from it."""
@@ -176,16 +184,16 @@ class HostSession:
             self._methods[id(solver)] = self.operator.method(solver)
         return self._methods[id(solver)]
 
+    @by_one_thread
     def respond(self, nodes: NDArray[np.intp], tol: float) -> NDArray[np.float64]:
         """See `isotherm.engines.engine.Session`."""
-        with self._in_use(), self._steady():
-            self._catch_up()
-            problem = self.problem
-            order = np.argsort(nodes)
-            heat = np.zeros((len(nodes), len(nodes)))
-            heat[np.arange(len(nodes)), order] = problem.capacities[nodes[order]]
-            found, _ = self.columns(problem.with_heat(nodes[order], heat), tol)
-            return found.astype(np.float64, copy=False)
+        self._catch_up()
+        problem = self.problem
+        order = np.argsort(nodes)
+        heat = np.zeros((len(nodes), len(nodes)))
+        heat[np.arange(len(nodes)), order] = problem.capacities[nodes[order]]
+        found, _ = self.columns(problem.with_heat(nodes[order], heat), tol)
+        return found.astype(np.float64, copy=False)
 
     def columns(
         self, asked: DirichletProblem, tol: float, progress: Progress | None = None
@@ -201,6 +209,7 @@ class HostSession:
 
     # --- changes ------------------------------------------------------------------------------
 
+    @by_one_thread
     def change(
         self,
         changes: Mapping[int, NDArray[np.float64] | None],
@@ -210,13 +219,12 @@ class HostSession:
         progress: Progress | None = None,
     ) -> Solution:
         """See `isotherm.engines.engine.Session`."""
-        with self._in_use(), self._steady():
-            if self._changes is None:
-                raise SessionError("there is no solution to change yet: solve the problem first")
-            self.problem, self._changed = self._changes.apply(
-                changes, columns, stop=stop, progress=progress
-            )
-            return self._changed
+        if self._changes is None:
+            raise SessionError("there is no solution to change yet: solve the problem first")
+        self.problem, self._changed = self._changes.apply(
+            changes, columns, stop=stop, progress=progress
+        )
+        return self._changed
 
     def begin_again(
         self,
@@ -246,8 +254,25 @@ class HostSession:
 
     # --- life ---------------------------------------------------------------------------------
 
-    def _in_use(self) -> _InUse:
-        return _InUse(self)
+    def at_work(self, work: Callable[..., Found], *args: Any, **kwargs: Any) -> Found:
+        """What a method finds; what it leaves behind when it is interrupted is made anew."""
+        if self._closed:
+            raise SessionError("the session is closed: prepare the problem again")
+        try:
+            with self._steady():
+                if not self._is_whole:
+                    self._changes = None
+                    self._prepare(self.problem)
+                self._is_whole = False
+                found = work(self, *args, **kwargs)
+        except (LabelError, SessionError):  # before anything was begun
+            self._is_whole = True
+            raise
+        finally:
+            for method in self._methods.values():
+                method.rest()
+        self._is_whole = True
+        return found
 
     def _steady(self) -> AbstractContextManager[None]:
         return self.problem.graph.rows.steady()
@@ -279,26 +304,6 @@ class HostSession:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _InUse:
-    """While a session works: for one thread only, and not once it is closed."""
-
-    def __init__(self, session: HostSession) -> None:
-        self._session = session
-
-    def __enter__(self) -> None:
-        if self._session._closed:
-            raise SessionError("the session is closed: prepare the problem again")
-        if not self._session._lock.acquire(blocking=False):
-            raise SessionError(
-                "the session is in use by another thread: prepare one session for each thread"
-            )
-
-    def __exit__(self, *_: object) -> None:
-        for method in self._session._methods.values():
-            method.rest()
-        self._session._lock.release()
 
 
 def checked(warm: Warm, problem: DirichletProblem) -> Warm:

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from isotherm.errors import FileError, IsothermWarning, ParameterError
 from isotherm.files import check_output, replacing, written
+from isotherm.locks import one_at_a_time
 from isotherm.printable import printable
 from isotherm.read.formats import Output, output_for
 from isotherm.trust.abstain import check_probability
@@ -32,6 +33,7 @@ STANDARD_OUTPUT = ("-", "/dev/stdout")
 COLUMNS = 8  # of predictions, without temperatures
 
 
+@one_at_a_time
 def write_predictions(
     model: DirichletEstimator,
     path: str | os.PathLike[str],

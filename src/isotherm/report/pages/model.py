@@ -11,6 +11,7 @@ from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
 from isotherm.classifier.regress import DirichletRegressor
 from isotherm.errors import ParameterError
 from isotherm.files import check_output, written
+from isotherm.locks import one_at_a_time
 from isotherm.report.pages.classification import labels_page
 from isotherm.report.pages.label_sets import label_sets_page
 from isotherm.report.pages.record import Record
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from isotherm.classifier.estimator import DirichletEstimator
 
 
+@one_at_a_time
 def write_report(
     model: DirichletEstimator,
     path: str | os.PathLike[str],
