@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "arithmetic.hpp"
 #include "bad_graph.hpp"
 #include "build.hpp"
 #include "decision.hpp"
@@ -76,11 +77,12 @@ private:
     PyThreadState* state_;
 };
 
-// Runs without the interpreter's lock; Ctrl-C comes out as KeyboardInterrupt.
+// Runs without the interpreter's lock, in standard arithmetic; Ctrl-C comes out as KeyboardInterrupt.
 template <class Body>
 auto unlocked(Body body) {
     try {
         const Unlocked release;
+        const StandardArithmetic standard;
         return body();
     } catch (const Interrupted&) {
         throw nb::python_error();
@@ -103,15 +105,16 @@ void require(bool holds, const char* what) {
 
 const double* doubles_or_null(const nb::object& given, std::size_t length, const char* what) {
     if (given.is_none()) return nullptr;
-    const auto array = nb::cast<Array<const double>>(given);
+    const auto array = nb::cast<Array<const double>>(given, false);
     require(array.shape(0) == length, what);
     return array.data();
 }
 
 const double* weights_or_null(const nb::object& weights, std::size_t length) {
     if (weights.is_none()) return nullptr;
-    const auto array = nb::cast<Array<const double>>(weights);
-    if (array.shape(0) != length) throw BadGraph("weights and entries differ in number");
+    Array<const double> array;  // of a converted copy nothing would be left
+    const bool fits = nb::try_cast(weights, array, false) && array.shape(0) == length;
+    if (!fits) throw BadGraph("weights must be of float64, one for each entry");
     return array.data();
 }
 
@@ -250,7 +253,7 @@ Lookup lookup_of(const nb::object& start, const Array<const std::uint8_t>& bytes
                  static_cast<std::int64_t>(n_slots),
                  slots};
     if (!start.is_none()) {
-        const auto array = nb::cast<Array<const std::int64_t>>(start);
+        const auto array = nb::cast<Array<const std::int64_t>>(start, false);
         require(array.shape(0) >= 1, "start must have one entry more than there are texts");
         table.count = static_cast<std::int64_t>(array.shape(0)) - 1;
         table.start = array.data();
@@ -275,7 +278,7 @@ void find_names(const nb::object& start, const Array<const std::uint8_t>& bytes,
     if (wanted_start.is_none()) {
         require(wanted.shape(0) == 8 * n, "8 bytes for each");
     } else {
-        const auto array = nb::cast<Array<const std::int64_t>>(wanted_start);
+        const auto array = nb::cast<Array<const std::int64_t>>(wanted_start, false);
         require(array.shape(0) == n + 1 &&
                     array.data()[n] <= static_cast<std::int64_t>(wanted.shape(0)),
                 "start does not fit bytes");
@@ -347,7 +350,8 @@ struct BoundProblem {
         require(first >= 0 && count >= 0 && count <= max_width &&
                     static_cast<std::size_t>(first + count) <= X.shape(1),
                 "no such columns");
-        return {X.data() + first, static_cast<std::int64_t>(X.shape(1)), count, first == 0};
+        return {X.data() + first, static_cast<std::int64_t>(X.shape(1)), count,
+                static_cast<std::size_t>(count) == X.shape(1)};
     }
 };
 
@@ -360,6 +364,7 @@ Sources make_sources(const BoundProblem& bound, const Array<const std::int32_t>&
         require(nodes.data()[k] >= 0 && nodes.data()[k] < n, "no such node");
         require(k == 0 || nodes.data()[k - 1] < nodes.data()[k], "nodes must increase");
     }
+    const StandardArithmetic standard;
     return Sources(n, bound.problem.peel(), static_cast<std::int64_t>(nodes.shape(0)),
                    nodes.data(), rows.data(), static_cast<std::int64_t>(rows.shape(1)));
 }
@@ -483,9 +488,9 @@ struct BoundTies {
         if (given.is_none()) return;
         const auto parts = nb::cast<nb::tuple>(given);
         require(parts.size() == 4, "ties are nodes, weights, values and roundings");
-        const auto nodes = nb::cast<Array<const std::int32_t>>(parts[0]);
-        const auto weights = nb::cast<Array<const double>>(parts[1]);
-        const auto values = nb::cast<Matrix<const double>>(parts[2]);
+        const auto nodes = nb::cast<Array<const std::int32_t>>(parts[0], false);
+        const auto weights = nb::cast<Array<const double>>(parts[1], false);
+        const auto values = nb::cast<Matrix<const double>>(parts[2], false);
         const std::size_t count = nodes.shape(0);
         require(weights.shape(0) == count && values.shape(0) == count, "one entry per tie");
         require(values.shape(1) == columns, "as many columns as X");
@@ -558,6 +563,7 @@ double certify_all(const Evidence& found, const Matrix<const T>& X, const Array<
     claim.X = X.data();
     claim.columns = static_cast<std::int64_t>(K);
     claim.h = h.data();
+    const StandardArithmetic standard;
     const Given given{static_cast<std::int64_t>(boundary.shape(0)), boundary.data(), values.data(),
                       low.data(), high.data(), unreached.data(), n_free};
     return certify<T>(claim, found, given, {nodes.data(), columns.data(), spans.data()});
@@ -728,14 +734,14 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
           "X"_a.noconvert(), "h"_a, "ties"_a.none(), "drains"_a.none(), "threads"_a, "simd"_a,
           nb::kw_only(), "packed"_a);
     m.def("certify", &certify_all<T>, "found"_a, "X"_a.noconvert(), "h"_a, nb::kw_only(), "leak"_a,
-          "boundary"_a, "values"_a, "low"_a, "high"_a, "unreached"_a, "n_free"_a, "nodes"_a,
-          "columns"_a, "spans"_a);
+          "boundary"_a, "values"_a, "low"_a, "high"_a, "unreached"_a, "n_free"_a,
+          "nodes"_a.noconvert(), "columns"_a.noconvert(), "spans"_a.noconvert());
     m.def("superpose", &superpose_all<T>, "base"_a.noconvert(), "terms"_a.noconvert(), "shares"_a,
           "exits"_a, "low"_a, "high"_a, "X"_a.noconvert(), "threads"_a, "simd"_a);
     bind_free_each<T, float>(m);
     bind_free_each<T, double>(m);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
-          "column"_a, "span"_a, "decision"_a, "shares"_a, "tol"_a, "sums"_a.none(), "means"_a,
+          "column"_a, "span"_a, "decision"_a, "shares"_a, "tol"_a, "sums"_a.none(), "means"_a.noconvert(),
           "into"_a.none(), "threads"_a);
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
 }
@@ -885,9 +891,9 @@ NB_MODULE(_core, m) {
     m.def("from_entries", &make_rows, "first_row"_a, "n_rows"_a, "n_nodes"_a, "rows"_a, "ends"_a,
           "weights"_a.none(), "threads"_a);
     m.def("scatter", &scatter_edges, "source"_a, "target"_a, "weights"_a.none(), "cuts"_a);
-    m.def("fill_lookup", &fill_lookup, "start"_a.none(), "bytes"_a, "key"_a, "slots"_a);
+    m.def("fill_lookup", &fill_lookup, "start"_a.none(), "bytes"_a, "key"_a, "slots"_a.noconvert());
     m.def("find_names", &find_names, "start"_a.none(), "bytes"_a, "key"_a, "slots"_a,
-          "wanted_start"_a.none(), "wanted"_a, "places"_a);
+          "wanted_start"_a.none(), "wanted"_a, "places"_a.noconvert());
     m.def(
         "environment",
         [](const char* name) -> nb::object {
@@ -903,6 +909,7 @@ NB_MODULE(_core, m) {
             const std::size_t columns = values.shape(1);
             require(values.shape(0) > 0, "a row of values");
             require(low.shape(0) == columns && high.shape(0) == columns, "one number per column");
+            const StandardArithmetic standard;
             return value_ranges(values.data(), static_cast<std::int64_t>(values.shape(0)),
                                 static_cast<std::int64_t>(columns), low.data(), high.data());
         },
@@ -915,7 +922,7 @@ NB_MODULE(_core, m) {
             require(sums.shape(0) + 1 == start.shape(0), "one sum per row");
             unlocked([&] { row_sums(graph, sums.data(), threads); });
         },
-        "start"_a, "ends"_a, "weights"_a.none(), "sums"_a, "threads"_a);
+        "start"_a, "ends"_a, "weights"_a.none(), "sums"_a.noconvert(), "threads"_a);
     m.def(
         "multiply",
         [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
@@ -937,7 +944,7 @@ NB_MODULE(_core, m) {
             require(marked.shape(0) + 1 == start.shape(0), "one mark per node");
             unlocked([&] { reach(graph, marked.data(), threads); });
         },
-        "start"_a, "ends"_a, "marked"_a, "threads"_a);
+        "start"_a, "ends"_a, "marked"_a.noconvert(), "threads"_a);
     m.def(
         "components",
         [](const Array<const std::int64_t>& start, const Array<const std::int32_t>& ends,
@@ -947,13 +954,13 @@ NB_MODULE(_core, m) {
             return unlocked(
                 [&] { return components(graph, component.data(), threads, first_ghost); });
         },
-        "start"_a, "ends"_a, "component"_a, "threads"_a, "first_ghost"_a = INT64_MAX);
+        "start"_a, "ends"_a, "component"_a.noconvert(), "threads"_a, "first_ghost"_a = INT64_MAX);
 
     nb::class_<Names>(m, "Names")
         .def(nb::init<>())
-        .def("encode", &encode_names<std::int32_t>, "start"_a.noconvert(), "bytes"_a, "numbers"_a,
+        .def("encode", &encode_names<std::int32_t>, "start"_a.noconvert(), "bytes"_a, "numbers"_a.noconvert(),
              "threads"_a)
-        .def("encode", &encode_names<std::int64_t>, "start"_a.noconvert(), "bytes"_a, "numbers"_a,
+        .def("encode", &encode_names<std::int64_t>, "start"_a.noconvert(), "bytes"_a, "numbers"_a.noconvert(),
              "threads"_a)
         .def("texts", &texts_of)
         .def("take_texts", &take_texts)
@@ -979,7 +986,8 @@ NB_MODULE(_core, m) {
     nb::class_<BoundVerdict>(m, "Verdict")
         .def(nb::init<Array<std::int64_t>, Array<double>, Array<std::uint8_t>,
                       Array<std::uint8_t>>(),
-             nb::kw_only(), "codes"_a, "margins"_a, "certified"_a, "status"_a);
+             nb::kw_only(), "codes"_a.noconvert(), "margins"_a.noconvert(),
+             "certified"_a.noconvert(), "status"_a.noconvert());
     nb::class_<BoundProblem> problem(m, "Problem");
     problem
         .def(nb::init<Array<const std::int64_t>, Array<const std::int32_t>, nb::object,
@@ -999,7 +1007,7 @@ NB_MODULE(_core, m) {
     nb::class_<Sources>(m, "Sources");
     m.def("sources", &make_sources, "problem"_a, "nodes"_a, "rows"_a);
     nb::class_<BoundExits>(m, "ExitTimes")
-        .def(nb::init<Array<double>>(), "h"_a)
+        .def(nb::init<Array<double>>(), "h"_a.noconvert())
         .def_ro("h", &BoundExits::h)
         .def_prop_ro("lack", [](const BoundExits& self) { return self.times.lack; })
         .def_prop_ro("longest", [](const BoundExits& self) { return self.times.longest; })
@@ -1031,7 +1039,7 @@ NB_MODULE(_core, m) {
         .def("multiply",
              [](BoundSteering& self) { unlocked([&] { self.steering.descent().multiply(); }); });
     m.def("drains", &find_all_drains, "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "leak"_a,
-          "h"_a, "ties"_a.none(), "drains"_a, "threads"_a, "simd"_a);
+          "h"_a, "ties"_a.none(), "drains"_a.noconvert(), "threads"_a, "simd"_a);
     bind_type<float>(m, steering);
     bind_type<double>(m, steering);
     bind_share(m);

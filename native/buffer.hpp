@@ -2,6 +2,7 @@
 // without which gathering rows at random from gigabytes spends its time on page tables.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -41,7 +42,7 @@ public:
         }
 #endif
         void* got = nullptr;
-        if (posix_memalign(&got, line, bytes_) != 0) throw std::bad_alloc();
+        if (posix_memalign(&got, std::max(line, alignof(T)), bytes_) != 0) throw std::bad_alloc();
         if (contents == Contents::zeros) std::memset(got, 0, bytes_);
         data_ = static_cast<T*>(got);
     }

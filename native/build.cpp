@@ -1,6 +1,7 @@
 #include "build.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -81,13 +82,14 @@ void look_at_weights(const Graph& matrix, std::int64_t first, std::int64_t last,
     }
 }
 
-// Drawn once.
+// Drawn once. Without a lock, which a forked child could find taken.
 std::uint64_t key_of_marks() {
-    static const std::uint64_t key = [] {
-        std::random_device device;
-        return std::uint64_t{device()} << 32 | device();
-    }();
-    return key;
+    static std::atomic<std::uint64_t> key{0};
+    std::uint64_t drawn = key;
+    if (drawn != 0) return drawn;
+    std::random_device device;
+    const std::uint64_t fresh = std::uint64_t{device()} << 32 | device() | 1;
+    return key.compare_exchange_strong(drawn, fresh) ? fresh : drawn;
 }
 
 // The fingerprint of rows with weights; of an entry of weight 1 it is that of one without.

@@ -85,7 +85,7 @@ double judge_closely(const Rule& rule, const Classes& classes, const T* t, std::
         if (k != best) rival_most = worse(rival_most, scores.score[k] + scores.error[k]);
     }
     const double least = scores.score[best] - scores.error[best], lead = least - rival_most;
-    const double inaccuracy = std::max(most_doubt, rule.mean_error) / rule.tol;
+    const double inaccuracy = worse(most_doubt, rule.mean_error) / rule.tol;
     const bool certified = lead > 0;
     const bool tied = !certified && inaccuracy <= 1 && std::isfinite(lead);
     if (out.codes) {
@@ -144,7 +144,7 @@ double judge_nodes(const Rule& rule, const Classes& classes, const T* temperatur
             const T* const t = rows + l * rule.n_classes;
             const double here =
                 judge_node(rule, classes, t, begin + l, leads, l, out, scores);
-            excess = std::max(excess, here);
+            excess = worse(excess, here);
         }
     }
     return excess;
@@ -162,7 +162,7 @@ double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, in
     for_pieces(threads, rule.n_nodes, chunk, [&](std::int64_t first, std::int64_t last) {
         const double here = judge_nodes(rule, classes, temperatures, first, last, verdict, finder);
         const std::lock_guard<std::mutex> guard(mutex);
-        excess = std::max(excess, here);
+        excess = worse(excess, here);
     });
     return excess;
 }

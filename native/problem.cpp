@@ -193,13 +193,12 @@ double Problem::greatest(const double* h) const {
 }
 
 template <class T>
-void Problem::hang(const Columns<T>& X, double* h, const double* low, const double* high,
-                   const Heat& passed, const double* folded) const {
+void hang_folded(const Fold& fold, const Columns<T>& X, double* h, const double* low,
+                 const double* high, const double* folded) {
     const auto put = [&](T& into, double value, int l) {
         // A ratio may round up.
         into = within(static_cast<T>(value), static_cast<T>(low[l]), static_cast<T>(high[l]));
     };
-    const Fold& fold = this->fold();
     with_lane_count(X.count, [&](auto count) {
         constexpr int N = count;
         for (std::int64_t k = fold.size(); k-- > 0;) {
@@ -216,12 +215,20 @@ void Problem::hang(const Columns<T>& X, double* h, const double* low, const doub
             if (h) h[fold.nodes[k]] = time;
         }
     });
+}
+
+template <class T>
+void Problem::hang(const Columns<T>& X, double* h, const double* low, const double* high,
+                   const Heat& passed, const double* folded) const {
+    hang_folded(fold(), X, h, low, high, folded);
     for (std::size_t k = peel_.child.size(); k-- > 0;) {
         const std::int64_t i = peel_.child[k], p = peel_.parent[k];
         const double* const heat = passed.at(i);
         for (int l = 0; l < X.count; ++l) {
             const double rise = heat ? heat[l] / peel_.pivot[k] : 0.0;
-            put(X.first[i * X.stride + l], rise + peel_.ratio[k] * X.first[p * X.stride + l], l);
+            const double value = rise + peel_.ratio[k] * X.first[p * X.stride + l];
+            X.first[i * X.stride + l] =
+                within(static_cast<T>(value), static_cast<T>(low[l]), static_cast<T>(high[l]));
         }
         if (h) h[i] = peel_.rise[k] + peel_.ratio[k] * h[p];
     }
@@ -246,6 +253,10 @@ void Problem::settle(const Columns<T>& X, double* h, const double* low, const do
 
 template Levels Problem::residual<float>(const Task<float>&) const;
 template Levels Problem::residual<double>(const Task<double>&) const;
+template void hang_folded<float>(const Fold&, const Columns<float>&, double*, const double*,
+                                 const double*, const double*);
+template void hang_folded<double>(const Fold&, const Columns<double>&, double*, const double*,
+                                  const double*, const double*);
 template void Problem::hang<float>(const Columns<float>&, double*, const double*, const double*,
                               const Heat&, const double*) const;
 template void Problem::hang<double>(const Columns<double>&, double*, const double*, const double*,

@@ -1,7 +1,6 @@
 #include "proof.hpp"
 
 #include <algorithm>
-#include <cfenv>
 #include <limits>
 #include <mutex>
 
@@ -21,22 +20,6 @@ constexpr double slack = 1 + 16 * unit_roundoff, least_column = 0x1p-400;
 void raise(std::vector<double>& a, const std::vector<double>& b) {
     for (std::size_t k = 0; k < a.size(); ++k) a[k] = upper(a[k], b[k]);
 }
-
-// Rounding to nearest and gradual underflow, which the bounds on rounding presuppose, whatever other
-// code has made of this thread's arithmetic.
-class StandardArithmetic {
-public:
-    StandardArithmetic() {
-        std::fegetenv(&before_);
-        std::fesetenv(FE_DFL_ENV);
-    }
-    ~StandardArithmetic() { std::fesetenv(&before_); }
-    StandardArithmetic(const StandardArithmetic&) = delete;
-    StandardArithmetic& operator=(const StandardArithmetic&) = delete;
-
-private:
-    std::fenv_t before_;
-};
 
 constexpr std::int64_t most_packed = 1 << 22;  // numbers; more would take too much room
 constexpr std::int64_t nodes_per_piece = 1 << 14;
@@ -100,7 +83,6 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool pa
     Evidence all(claim.columns);
     std::mutex mutex;
     for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
-        const StandardArithmetic standard;
         check_ends(claim.graph, first, last);  // the caches have them then, for those who follow
         Evidence part(claim.columns);
         if constexpr (sizeof(T) == 4) prover.prove_f(claim, first, last, part);
@@ -113,7 +95,6 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool pa
 
 void find_drains(const Claim<double>& claim, int threads, const Prover& prover, double* drains) {
     for_cuts(threads, cut_rows(claim.graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
-        const StandardArithmetic standard;
         check_ends(claim.graph, first, last);
         prover.drain(claim, first, last, drains);
     });
@@ -123,10 +104,8 @@ template <class T>
 double certify(const Claim<T>& claim, const Evidence& found, const Given& given,
                const Certificate& certificate) {
     const auto in_range = [](double number) { return least_covered <= number && number <= covered; };
-    volatile double denormal = std::numeric_limits<double>::denorm_min();
     bool usual = in_range(found.least_degree) && in_range((1 + claim.leak) * found.greatest_degree) &&
-                 in_range(found.least_exit) && in_range(found.greatest_exit) && denormal / 1 > 0 &&
-                 !found.stray && found.n_nodes == given.n_free;
+                 in_range(found.least_exit) && in_range(found.greatest_exit) && !found.stray && found.n_nodes == given.n_free;
     double bound = 0;
     for (std::int64_t k = 0; k < claim.columns; ++k) {
         const double low = given.low[k], high = given.high[k], level = found.level[k] * slack;

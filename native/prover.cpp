@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "arithmetic.hpp"
 #include "instruction_set.hpp"
 #include "proof.hpp"
 

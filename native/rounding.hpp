@@ -1,6 +1,8 @@
 // What bounds on rounding share; see isotherm/rounding.py and isotherm/solvers/certificate.py.
 #pragma once
 
+#include "arithmetic.hpp"
+
 namespace isotherm {
 
 constexpr double unit_roundoff = 0x1p-53;

@@ -200,6 +200,10 @@ bool Steering::is_slow(double steps_to_come) const {
     return steps_to_come > too_many_ / 4 && steps_to_come + taken > too_many_;
 }
 
+void Steering::prepare() {
+    if (preconditioner_ == Preconditioner::factor) problem_.factor();
+}
+
 template <class T>
 State Steering::run(const Columns<T>& X, bool cold, const Aim& aim) {
     const State state = go(X, cold, aim);
@@ -307,6 +311,7 @@ std::vector<State> run_beside(const std::vector<Steering*>& steerings,
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + std::chrono::duration<double>(aim.seconds);
     std::vector<State> states(steerings.size(), State::going);
+    for (Steering* const one : steerings) one->prepare();  // not while another one looks
     for_chunks(threads, static_cast<std::int64_t>(steerings.size()), [&](std::int64_t k) {
         Aim own = aim;
         own.beside = true;

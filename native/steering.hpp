@@ -75,6 +75,9 @@ public:
              const double* low, const double* high, const double* scale, std::int64_t max_steps,
              Preconditioner preconditioner);
 
+    // Makes what all of a problem share, if this one needs it. Never while another one runs.
+    void prepare();
+
     // Improves X, the columns of the block, until there is reason to return. `cold`: to begin with,
     // X and h are 0 at moving nodes, and peeled ones need not be looked at.
     template <class T>

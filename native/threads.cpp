@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -12,8 +13,10 @@
 #include <sched.h>
 #endif
 #if !defined(_WIN32)
-#include <unistd.h>
+#include <pthread.h>
 #endif
+
+#include "arithmetic.hpp"
 
 namespace isotherm {
 namespace {
@@ -161,6 +164,7 @@ private:
     }
 
     void serve() {
+        const StandardArithmetic standard;
         inside_a_loop = true;
         std::uint64_t seen = 0;
         const auto is_new = [&] { return generation_.load(std::memory_order_acquire) != seen; };
@@ -192,22 +196,21 @@ private:
     int hired_ = 0, seats_ = 0, asleep_ = 0;
 };
 
-Pool& pool() {
-#if defined(_WIN32)
-    static Pool* const only = new Pool;
-    return *only;
-#else
-    // A forked child has none of its parent's threads: it starts a pool of its own.
-    static std::mutex mutex;
-    static Pool* current = nullptr;
-    static pid_t owner = 0;
-    const std::lock_guard<std::mutex> guard(mutex);
-    if (!current || owner != getpid()) {
-        current = new Pool;
-        owner = getpid();
-    }
-    return *current;
+std::atomic<Pool*> the_pool{nullptr};
+
+#if !defined(_WIN32)
+// A forked child has none of its parent's threads: it starts a pool of its own. No lock is taken, which
+// a child could find taken by a thread that it does not have.
+[[maybe_unused]] const int forgets_when_forked =
+    pthread_atfork(nullptr, nullptr, [] { the_pool = nullptr; });
 #endif
+
+Pool& pool() {
+    Pool* current = the_pool;
+    if (current) return *current;
+    auto fresh = std::make_unique<Pool>();
+    if (the_pool.compare_exchange_strong(current, fresh.get())) current = fresh.release();
+    return *current;
 }
 
 }  // namespace

@@ -121,3 +121,86 @@ def test_a_matrix_whose_halves_agree_by_the_hash_in_the_source_is_not_taken_for_
             break
     A = sparse.csr_array(([weight, other], ([0, 1], [5, 5])), shape=(6, 6))
     assert Graph.from_matrix(A).rows.n_entries == 4, "one direction was taken for both"
+
+
+def test_results_are_never_written_to_a_copy():
+    """Of another type an array would be converted, and the caller's own stay as it was."""
+    start, ends = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32)
+    X, h = np.zeros((2, 1)), np.zeros(2)
+    free, wrong = np.array([1, 0], dtype=np.uint8), np.zeros(2, dtype=np.float32)
+    evidence = core.prove(start, ends, None, free, 0.0, X, h, None, None, 1, "plain", packed=True)
+    certify = {
+        "leak": 0.0,
+        "boundary": np.array([1]),
+        "values": np.zeros((1, 1)),
+        "low": np.zeros(1),
+        "high": np.zeros(1),
+        "unreached": np.zeros(2, dtype=np.uint8),
+        "n_free": 1,
+        "nodes": h,
+        "columns": np.zeros(1),
+        "spans": np.zeros(1),
+    }
+    core.certify(evidence, X, h, **certify)
+    for name in ("nodes", "columns", "spans"):
+        with pytest.raises(TypeError):
+            core.certify(evidence, X, h, **{**certify, name: wrong[: len(certify[name])]})
+    for ask in [
+        lambda: core.ExitTimes(wrong),
+        lambda: core.reach(start, ends, wrong, 1),
+        lambda: core.components(start, ends, np.zeros(2, dtype=np.int64), 1),
+        lambda: core.row_sums(start, ends, None, wrong, 1),
+        lambda: core.drains(start, ends, None, free, 0.0, h, None, wrong, 1, "plain"),
+        lambda: core.Verdict(codes=wrong, margins=h, certified=free, status=free),
+        lambda: core.fill_lookup(None, np.zeros(8, dtype=np.uint8), 1, np.zeros(4)),
+    ]:
+        with pytest.raises(TypeError):
+            ask()
+
+
+def test_what_a_problem_points_to_is_never_a_copy_that_is_gone():
+    start, ends = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32)
+    with pytest.raises(GraphError, match="float64"):
+        core.inspect(start, ends, np.ones(2, dtype=np.float32), 1)
+
+
+def test_a_block_of_some_columns_leaves_the_others_alone():
+    """Not even a zero is added: another thread may be writing to them, and ∞ · 0 is no number."""
+    rng = np.random.default_rng(3)
+    n, K = 300, 8
+    graph = Graph.from_edges(*rng.integers(0, n, (2, 900)), nodes=range(n))
+    rows, free = graph.rows, (np.arange(n) > 20).astype(np.uint8)
+    core.reach(rows.start, rows.ends, reached := 1 - free, 1)
+    problem = core.Problem(
+        rows.start,
+        rows.ends,
+        None,
+        free & reached,
+        graph.degrees,
+        None,
+        0.0,
+        False,
+        False,
+        1,
+        "plain",
+        False,
+    )
+    steering = core.Steering(
+        problem,
+        core.ExitTimes(np.zeros(n)),
+        first=0,
+        columns=K - 1,
+        with_exits=True,
+        hidden=False,
+        sources=None,
+        low=np.zeros(K),
+        high=np.ones(K),
+        max_steps=50,
+        preconditioner="diagonal",
+    )
+    X = np.zeros((n, K))
+    X[:21] = rng.random((21, K))
+    X[:, K - 1] = -0.0  # which 0 is added to is another 0
+    steering.run(X, cold=True, tol=1e-6, look_at=0.0, seconds=10.0, proven=True)
+    assert X[30:, : K - 1].any()
+    assert np.signbit(X[:, K - 1]).all()

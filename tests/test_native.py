@@ -571,6 +571,33 @@ def test_a_forked_child_has_threads_of_its_own():
     assert child.exitcode == 0
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_forked_while_threads_share_loops_can_share_its_own():
+    """A lock that one of them holds at that moment is held in the child for good."""
+    code = """
+import os, signal, threading
+import numpy as np
+from isotherm import Graph, _core as core
+rows = Graph.from_edges(*np.random.default_rng(0).integers(0, 20_000, (2, 20_000))).rows
+def loop(threads=2):
+    core.row_sums(rows.start, rows.ends, None, np.empty(rows.n_nodes), threads)
+def go_on():
+    while True:
+        loop()
+for _ in range(4):
+    threading.Thread(target=go_on, daemon=True).start()
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        loop()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, "the child waits for a thread that it does not have"
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=100)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 @pytest.mark.parametrize("preconditioner", ["diagonal", "factor"])
