@@ -19,6 +19,7 @@ ORDER = [
     "spreadsheet",
     "memory",
     "rounding",
+    "arithmetic",
     "compiled",
     "blas",
     "environment",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, STATUS, TIE
 from isotherm.compiled import core, n_threads
 from isotherm.decision import (
@@ -75,6 +76,7 @@ class Verdict:
     excess: float
 
 
+@in_standard_arithmetic
 def judge(
     temperatures: NDArray[np.floating],
     certificate: Certificate,
@@ -112,6 +114,7 @@ def judge(
     return Verdict(means, *arrays, excess)
 
 
+@in_standard_arithmetic
 def excess(
     temperatures: NDArray[np.floating],
     certificate: Certificate,

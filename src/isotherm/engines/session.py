@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.engines.changes import Changes
 from isotherm.errors import LabelError, ParameterError, SessionError
 from isotherm.locks import by_one_thread, lock_of
@@ -70,6 +71,7 @@ class HostSession:
         self._is_whole = True  # nothing that was begun has not ended
         self._prepare(problem)
 
+    @in_standard_arithmetic
     def _prepare(self, problem: DirichletProblem) -> None:
         self.problem = problem
         self.operator = self._operator_of(problem, self.options.tol)
@@ -118,6 +120,7 @@ class HostSession:
             if self._changes is not None and self._changed is not None:
                 self._changes = Changes(self, self.problem, self._changed)
 
+    @in_standard_arithmetic
     def _solve(
         self,
         problem: DirichletProblem,
@@ -195,6 +198,7 @@ class HostSession:
         found, _ = self.columns(problem.with_heat(nodes[order], heat), tol)
         return found.astype(np.float64, copy=False)
 
+    @in_standard_arithmetic
     def columns(
         self, asked: DirichletProblem, tol: float, progress: Progress | None = None
     ) -> tuple[NDArray[np.floating], int]:
@@ -277,6 +281,7 @@ class HostSession:
     def _steady(self) -> AbstractContextManager[None]:
         return self.problem.graph.rows.steady()
 
+    @in_standard_arithmetic
     def prove(
         self, problem: DirichletProblem, X: NDArray[np.floating], exits: NDArray[np.float64]
     ) -> Certificate:

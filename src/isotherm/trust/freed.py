@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.compiled import core, n_threads
 from isotherm.decision import sum_up
 from isotherm.graph.rows import row_sums
@@ -110,6 +111,7 @@ class Held(NamedTuple):
     own_errors: NDArray[np.float64]
 
 
+@in_standard_arithmetic
 def free_each(
     problem: DirichletProblem,
     places: NDArray[np.intp],
