@@ -672,8 +672,8 @@ Sums sums_given(const nb::tuple& sums, std::size_t n_classes) {
     return found;
 }
 
-// Fills in `means`, over all nodes and over free ones. Without a verdict, only the excess is wanted;
-// without sums they are those over these nodes.
+// Fills in `means`, over all nodes and over free ones, and bounds on their errors. Without a
+// verdict, only the excess is wanted; without sums they are those over these nodes.
 template <class T>
 double judge_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
                  const Array<const double>& node, const Array<const double>& column,
@@ -685,8 +685,8 @@ double judge_all(const Matrix<const T>& temperatures, const Array<const std::int
     require(K > 0, "at least one class");
     require(column.shape(0) == K && span.shape(0) == K && shares.shape(0) == K,
             "one number per class");
-    require(means.shape(0) == 2 && means.shape(1) == K, "two means per class");
-    require(decision >= 0 && decision < n_decisions, "no such decision");
+    require(means.shape(0) == 4 && means.shape(1) == K, "two means per class, and their errors");
+    require(decision >= 0 && decision < n_decisions, "a decision the core knows, see `decisions`");
     rule.column = column.data();
     rule.span = span.data();
     rule.tol = tol;
@@ -883,6 +883,7 @@ NB_MODULE(_core, m) {
     set_poll(&asked_to_stop);
     nb::register_exception_translator(&raise_in_python);
     m.def("instruction_sets", &instruction_sets);
+    m.attr("decisions") = std::vector<std::string>(std::begin(decision_names), std::end(decision_names));
     m.def("is_reduced", &Problem::is_small, "n_entries"_a);
     m.def("from_edges", &make_graph<std::int32_t>, "n_nodes"_a, "source"_a.noconvert(),
           "target"_a.noconvert(), "weights"_a.none(), "threads"_a);

@@ -40,8 +40,9 @@ Line line(Decision decision, const Means& mean) {
 }
 
 // The error of a score is at most slope · E + growth · |score| + offset, E that of its temperature.
+// The scale of the class is at least `least`.
 struct ScoreError {
-    double slope, growth, offset;
+    double slope, growth, offset, least;
 };
 
 // In all that follows NaN comes first where it may come at all: std::min and std::max then keep it.
@@ -63,7 +64,8 @@ ScoreError score_error(Decision decision, const Means& mean, const Means& error)
     const double rounding = 16 * unit_roundoff;
     return {(1 + rounding) / divisor, scale_error / divisor * (1 + rounding) + rounding,
             offset * (1 + rounding) +
-                rounding * std::fabs(here.shift) / (here.scale > 0 ? here.scale : 1)};
+                rounding * std::fabs(here.shift) / (here.scale > 0 ? here.scale : 1),
+            least};
 }
 
 }  // namespace
@@ -73,13 +75,13 @@ Decided::Decided(Decision decision, const Sums& sums, const double* shares, Rule
     for (std::vector<double>* const each : {&shift_, &scale_, &slope_, &growth_, &offset_}) {
         each->resize(K);
     }
-    means_.resize(2 * K);
+    means_.resize(4 * K);
     const double rounding = static_cast<double>(sums.n_nodes) * unit_roundoff;
     const auto mean_of = [&](int among, std::size_t k, double& error) {
         const double count = std::max(static_cast<double>(sums.counts[among]), 1.0);
         const double mean = sums.temperatures[among * K + k] / count;
         const double exact = std::min(sums.errors[among] / count * rule.column[k], rule.span[k]);
-        error = exact * (1 + 2 * rounding) + rounding * mean;
+        error = means_[(2 + among) * K + k] = exact * (1 + 2 * rounding) + rounding * mean;
         return means_[among * K + k] = mean;
     };
     rule.mean_error = 0;
@@ -90,7 +92,7 @@ Decided::Decided(Decision decision, const Sums& sums, const double* shares, Rule
         const Line here = line(decision, mean);
         const ScoreError off = score_error(decision, mean, error);
         shift_[k] = here.shift;
-        scale_[k] = here.scale == 0 ? 1 : here.scale;
+        scale_[k] = off.least > 0 ? here.scale : 1;  // what may be 0 is not divided by
         slope_[k] = off.slope;
         growth_[k] = off.growth;
         offset_[k] = off.offset;

@@ -8,9 +8,10 @@
 
 namespace isotherm {
 
-// In the order of DECISIONS.
 enum class Decision { centered, plain, partial, mass, standard, ratio };
 constexpr int n_decisions = 6;
+constexpr const char* decision_names[n_decisions] = {"centered", "plain",    "partial",
+                                                     "mass",     "standard", "ratio"};
 
 // What a decision makes of sums: completes a rule, which has the errors of temperatures already.
 class Decided {
@@ -18,7 +19,7 @@ public:
     // Shares of the classes among the seeds; the rule points here from then on.
     Decided(Decision decision, const Sums& sums, const double* shares, Rule& rule);
 
-    // Of each class: means over all nodes, then over free ones.
+    // Of each class: means over all nodes, then over free ones; then bounds on their errors.
     const std::vector<double>& means() const { return means_; }
 
 private:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isotherm import DirichletClassifier
+from isotherm import DirichletClassifier, Graph
 from isotherm.decision import DECISIONS, Means, score_errors, scores
 from isotherm.errors import ParameterError
 from oracle import dense_temperatures, one_hot, random_graph, random_seeds
@@ -104,3 +104,54 @@ def test_threshold_at_the_mean_and_argmax_of_two_classes_agree(rng):
         classifier = DirichletClassifier().fit(graph, labels)
         sure = (classifier.status_ == "predicted") & (np.abs(warm - np.nanmean(warm)) > 1e-12)
         assert np.array_equal(classifier.labels_[sure], expected[sure])
+
+
+def test_a_scale_that_may_be_0_as_far_as_is_known_is_not_divided_by():
+    free = np.array([0.5, 1e-17])
+    known = Means(free, free, np.array([0.5, 0.5]), errors=zeros(2))
+    wide = Means(free / 2, 2 * free, np.zeros(2))
+    rough = Means(free, free, np.array([0.5, 0.5]), errors=wide)
+    assert scores(np.array([[1.0, 1e-17]]), known, "mass")[0, 1] == 0.5
+    assert scores(np.array([[1.0, 1e-17]]), rough, "mass")[0].tolist() == [1.0, 1e-17]
+    assert scores(np.array([[1.0, 1e-17]]), known, "ratio")[0, 1] == 1.0
+
+
+def after_a_warm_start(edges, first, labels, new):
+    """The label of a new node after a warm start on SciPy, and after a cold fit."""
+    graph = Graph.from_edges(*zip(*edges, strict=True), nodes=range(8))
+    warm = DirichletClassifier("mass", warm_start=True, solver="cg", engine="scipy")
+    warm.fit(graph, first).fit(graph, labels)
+    cold = DirichletClassifier("mass").fit(graph, labels)
+    return warm.predict(new)[0], cold.predict(new)[0]
+
+
+def test_a_rounding_in_a_class_without_heat_gives_no_new_node_its_label():
+    # The seeds of b are in a component of their own; the warm start leaves 5e-17 elsewhere.
+    for draw in range(20):
+        rng = np.random.default_rng(draw)
+        edges = [(int(a), int(b)) for a, b in rng.integers(0, 6, (6, 2)) if a != b] + [(6, 7)]
+        one, two, three, four, *_ = rng.permutation(6).tolist()
+        new = np.zeros((1, 8))
+        new[0, [one, two, 6]] = 60, 30, 1
+        labels = {one: "a", two: "c", 6: "b", 7: "b"}
+        warm, cold = after_a_warm_start(edges, {three: "a", four: "b", one: "c"}, labels, new)
+        assert warm == cold
+
+
+def test_tied_classes_of_a_new_node_are_told_apart_by_no_rounding():
+    edges = [(3, 4), (0, 3), (0, 3), (0, 2), (1, 0), (4, 2), (6, 7)]
+    new = np.zeros((1, 8))
+    new[0, [4, 1, 6]] = 60, 30, 1
+    first, labels = {5: "a", 2: "b", 4: "c"}, {4: "a", 1: "c", 6: "b", 7: "b"}
+    assert after_a_warm_start(edges, first, labels, new) == ("a", "a")
+
+
+def test_a_decision_that_the_core_does_not_know_is_applied_without_it(monkeypatch):
+    graph, labels = random_graph(np.random.default_rng(0), 40, degree=4), {0: "a", 1: "b", 2: "a"}
+    monkeypatch.setitem(DECISIONS, "twice", lambda means: (2 * means.all, 0 * means.all + 1))
+    found = DirichletClassifier("twice").fit(graph, labels)
+    plain = DirichletClassifier("plain").fit(graph, labels)
+    expected = (plain.scores_ - 2 * plain.mean_temperatures_).argmax(axis=1)
+    free = found.status_ == "predicted"
+    assert np.array_equal(found.labels_[free], found.classes_[expected[free]])
+    assert found.certified_[free].any()

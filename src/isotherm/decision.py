@@ -7,7 +7,7 @@ it cheap to compare several and possible to bound the error of each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,11 +35,14 @@ class Means(Sealed):
     all : mean temperature of all nodes, equation (5)
     free : mean temperature of the free nodes
     seed_share : share of the class among the seeds
+    errors : Means or None
+        Bounds on the errors of these, where they are not exact.
     """
 
     all: NDArray[np.floating]
     free: NDArray[np.floating]
     seed_share: NDArray[np.floating]
+    errors: Means | None = field(default=None, kw_only=True)
 
 
 def sum_up(
@@ -102,7 +105,6 @@ def ratio(means: Means) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
 DECISIONS: dict[str, Rule] = {
     rule.__name__: rule for rule in (centered, plain, partial, mass, standard, ratio)
 }
-NUMBERS = {name: number for number, name in enumerate(DECISIONS)}  # as the core has them
 
 
 def choose_decision(decision: str) -> Rule:
@@ -133,7 +135,8 @@ def scores(
     Returns
     -------
     array of shape (n, K)
-        A class without any heat on free nodes is not scaled.
+        A class is not scaled where its scale is not proven to be above 0, as that of a class
+        without any heat on free nodes.
 
     Examples
     --------
@@ -154,9 +157,11 @@ def scores(
 def shift_and_scale(
     means: Means, decision: str
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """What a decision does to each class; the scale is never 0."""
-    shift, scale = choose_decision(decision)(means)
-    return shift, np.where(scale == 0, 1, scale)
+    """What a decision does to each class; the scale is 1 where it may be 0 as far as is known."""
+    rule = choose_decision(decision)
+    shift, scale = rule(means)
+    least = scale if means.errors is None else rule(_ends(means, means.errors))[1].min(axis=0)
+    return shift, np.where(least > 0, scale, 1)
 
 
 def winners(scores: NDArray[np.floating]) -> NDArray[np.intp]:

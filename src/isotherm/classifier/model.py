@@ -10,9 +10,10 @@ import numpy as np
 
 from isotherm.classifier.estimator import PREDICTED, STATUS, rows_at_once, slices
 from isotherm.classifier.new_nodes import extend
-from isotherm.classifier.verdict import as_it_is
+from isotherm.classifier.verdict import as_it_is, judge_new
 from isotherm.decision import scores
 from isotherm.read_only import Sealed
+from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.abstain import cross_fitted
 from isotherm.trust.calibrate import calibrate
 from isotherm.trust.compare import Decided, compared
@@ -89,6 +90,17 @@ class HeatModel:
         """Of new nodes, given their weights to the fitted ones."""
         T = extend(weights, self.temperatures, self.problem.leak, abstain=self.abstain)
         return np.asarray(scores(T, self.means, self.decision))
+
+    def new_codes(self, weights: scipy.sparse.csr_array, tol: float) -> NDArray[np.intp]:
+        """The classes of new nodes; see `extended` and `isotherm.classifier.verdict.judge_new`."""
+        T = extend(weights, self.temperatures, self.problem.leak, abstain=self.abstain)
+        proof, rounding = self.solution.certificate, UNIT_ROUNDOFF * (np.diff(weights.indptr) + 8)
+        nodes = proof.nodes
+        if not self.abstain:  # exact, as they count
+            nodes = np.where(self.solution.unreached, 0.0, nodes)
+        off = extend(weights, nodes, self.problem.leak, abstain=self.abstain) * proof.columns
+        E = np.minimum(off, proof.spans) + rounding[:, np.newaxis]
+        return judge_new(T, E, self.means, decision=self.decision, tol=tol)
 
     def calibrated(self, left: LeftOut | None) -> Calibration:
         """How scores become probabilities: by seeds left out; without these, roughly."""

@@ -194,7 +194,7 @@ class MultiLabelDirichletClassifier(
         T, heat, problem = self.temperatures_, self._heat, self.problem_
         self.indicator_, self.certified_ = np.zeros(T.shape, bool), np.ones(T.shape, bool)
         codes = np.full(len(T), UNKNOWN, dtype=np.intp)
-        means = np.empty((2, 3, T.shape[1]))
+        means = np.empty((2, 6, T.shape[1]))
         for k in range(T.shape[1]):
             codes[problem.boundary] = problem.values[:, k]
             verdict = judge(
@@ -205,13 +205,15 @@ class MultiLabelDirichletClassifier(
                 tol=2 * self.tol,  # the rest has the errors of all the heat and of the label
             )
             found = verdict.means
-            means[:, :, k] = np.array([found.all, found.free, found.seed_share]).T
+            each = [(of.all, of.free, of.seed_share) for of in (found, found.errors) if of]
+            means[:, :, k] = np.concatenate(each).T
             one_class = found.seed_share.max() == 1  # which then all nodes get
             self.indicator_[:, k] = found.seed_share[1] if one_class else verdict.codes == 1
             self.certified_[:, k] = one_class | verdict.certified
         no_heat = self.solution_.unreached
         self.indicator_[no_heat], self.certified_[no_heat] = False, True
-        self._means = Means(*means[0]), Means(*means[1])
+        has_not, has = (Means(*of[:3], errors=Means(*of[3:])) for of in means)
+        self._means = has_not, has
         self.mean_temperatures_ = means[1, 0]
 
     @property

@@ -19,7 +19,6 @@ from isotherm.classifier.estimator import (
 from isotherm.classifier.export import RankedRows
 from isotherm.classifier.model import HeatModel
 from isotherm.classifier.verdict import as_it_is, judge
-from isotherm.decision import winners
 from isotherm.errors import LabelError
 from isotherm.labels import decode_labels
 from isotherm.locks import answers_one_at_a_time, of_one_state, one_at_a_time
@@ -192,7 +191,8 @@ class Predictor(DirichletEstimator):
         check_is_fitted(self)
         if X is None:
             return self.labels_.copy()
-        return decode_labels(winners(self._new_scores(X)), self.classes_)
+        codes = self._model.new_codes(self._new_weights(X), self.tol)
+        return decode_labels(codes, self.classes_)
 
     def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
         """Probabilities of the classes, calibrated on what seeds get when they are left out.

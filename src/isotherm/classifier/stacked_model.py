@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from isotherm.classifier.model import HeatModel
+from isotherm.decision import winners
 from isotherm.stacking.left_out import STACKED, Plan, leave_out
 from isotherm.trust.compare import Decided, decided
 from isotherm.trust.sample import drawn_seeds
@@ -64,6 +65,13 @@ class StackedModel:
 
     def extended(self, weights: scipy.sparse.csr_array) -> NDArray[np.float64]:
         return self.combination.extended(weights, self.heat.problem.graph.degrees)
+
+    def new_codes(
+        self,
+        weights: scipy.sparse.csr_array,
+        tol: float,  # noqa: ARG002
+    ) -> NDArray[np.intp]:
+        return winners(self.extended(weights))
 
     def calibrated(self, left: LeftOut | None) -> Softmax:  # noqa: ARG002  # is fitted to them
         return self.combination.softmax

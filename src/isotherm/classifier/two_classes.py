@@ -141,9 +141,12 @@ def leads_left_out(
     of_one_class = np.zeros(session.problem.n_seeds, dtype=np.intp)
     left = leave_sample_out(session, solution, of_one_class, tol=tol, abstain=abstain)
     found, all_heat = _columns(left.means, slice(-1)), _columns(left.means, slice(-1, None))
+    off, heat_off = (_columns(left.mean_errors, some) for some in (slice(-1), slice(-1, None)))
     share = found.seed_share / all_heat.seed_share
-    has = Means(found.all, found.free, share)
-    has_not = Means(rest(has.all, all_heat.all), rest(has.free, all_heat.free), 1 - share)
+    both = Means(off.all + heat_off.all, off.free + heat_off.free, off.seed_share)
+    has = Means(found.all, found.free, share, errors=off)
+    rest_of = rest(has.all, all_heat.all), rest(has.free, all_heat.free)
+    has_not = Means(*rest_of, 1 - share, errors=both)
     S = leads(left.temperatures[:, :-1], left.temperatures[:, -1], (has_not, has), decision)
     return S, session.problem.values[left.places, :-1] == 1
 

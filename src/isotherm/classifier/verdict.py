@@ -12,13 +12,14 @@ from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED, STATUS, TIE
 from isotherm.compiled import core, n_threads
 from isotherm.decision import (
-    NUMBERS,
     Means,
     ScoreErrors,
     choose_decision,
     score_errors,
+    scores,
     shift_and_scale,
     sum_up,
+    winners,
 )
 from isotherm.rounding import UNIT_ROUNDOFF
 
@@ -143,6 +144,43 @@ def excess(
     return found
 
 
+def judge_new(
+    temperatures: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    means: Means,
+    *,
+    decision: str,
+    tol: float,
+) -> NDArray[np.intp]:
+    """The class of each new node, −1 without a temperature; of tied classes as in `judge`.
+
+    Parameters
+    ----------
+    temperatures, errors : arrays of shape (m, K)
+        New nodes do not change the means; bounds on the errors.
+    means : Means
+        With bounds on their errors.
+    decision : str
+    tol : float
+        No tie is broken where errors are larger.
+    """
+    S, off = scores(temperatures, means, decision), means.errors
+    codes = winners(S)
+    if off is None:
+        return codes
+    wrong = score_errors(means, off, decision)
+    # A class that is not scaled because its scale may be 0 is farther off by its shift alone.
+    mean_error = np.maximum(off.all, off.free)
+    offset = np.where(np.isinf(wrong.offset), mean_error, wrong.offset)
+    E = replace(wrong, offset=offset)(np.nan_to_num(S), errors)
+    rows = np.arange(len(S))
+    possible = (S - E)[rows, codes][:, np.newaxis] <= S + E
+    accurate = np.maximum(errors.max(axis=1), mean_error.max()) <= tol
+    tied = accurate & (codes >= 0) & (np.count_nonzero(possible, axis=1) > 1)
+    codes[tied] = _first_of_the_warmest(temperatures[tied], errors[tied], possible[tied])
+    return codes
+
+
 class _Case(NamedTuple):
     """What is judged, and by what; see `judge`."""
 
@@ -163,7 +201,7 @@ def _judge_all(case: _Case, arrays: _Arrays | None) -> tuple[Means, float]:
     if shares is None:
         counted = np.bincount(seed_codes[seed_codes >= 0], minlength=n_classes)
         shares = counted / counted.sum()
-    if core is None:
+    if core is None or decision not in core.decisions:
         means, rule = _rule(case, shares)
         every = range(0, len(T), ROWS)
         return means, max(_judge_rows(case, slice(i, i + ROWS), rule, arrays) for i in every)
@@ -176,22 +214,23 @@ def _judge_all(case: _Case, arrays: _Arrays | None) -> tuple[Means, float]:
             certified=certified.view(np.uint8),
             status=status.view(np.uint8),
         )
-    means = np.empty((2, n_classes))
+    found = np.empty((4, n_classes))
     excess = core.judge(
         np.ascontiguousarray(T),
         seeds=seed_codes,
         node=certificate.nodes,
         column=certificate.columns,
         span=certificate.spans,
-        decision=NUMBERS[decision],
+        decision=core.decisions.index(decision),
         shares=shares,
         tol=tol,
         sums=None if total is as_it_is else _sums(case),
-        means=means,
+        means=found,
         into=into,
         threads=n_threads(),
     )
-    return Means(means[0], means[1], shares), excess
+    off = Means(found[2], found[3], len(T) * UNIT_ROUNDOFF * shares)
+    return Means(found[0], found[1], shares, errors=off), excess
 
 
 # --- the same without the core ------------------------------------------------------------------
@@ -208,10 +247,10 @@ class _Rule(NamedTuple):
 
 def _rule(case: _Case, shares: NDArray[np.float64]) -> tuple[Means, _Rule]:
     """The means, and what a decision makes of them."""
-    means, mean_errors = _mean_temperatures(case, shares)
+    means, off = _mean_temperatures(case, shares)
     shift, scale = shift_and_scale(means, case.decision)
-    errors = score_errors(means, mean_errors, case.decision)
-    mean_error = float(np.maximum(mean_errors.all, mean_errors.free).max())
+    errors = score_errors(means, off, case.decision)
+    mean_error = float(np.maximum(off.all, off.free).max())
     return means, _Rule(shift, scale, errors, mean_error)
 
 
@@ -230,10 +269,8 @@ def _mean_temperatures(case: _Case, shares: NDArray[np.float64]) -> tuple[Means,
     rounding = n * UNIT_ROUNDOFF
     exact = np.minimum(nodes * case.certificate.columns, case.certificate.spans)
     mean_errors = exact * (1 + 2 * rounding) + rounding * means
-    return (
-        Means(means[0], means[1], shares),
-        Means(mean_errors[0], mean_errors[1], rounding * shares),
-    )
+    off = Means(mean_errors[0], mean_errors[1], rounding * shares)
+    return Means(means[0], means[1], shares, errors=off), off
 
 
 def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays | None) -> float:

@@ -78,7 +78,8 @@ class LeftOut(Sealed):
 
     def scores(self, decision: str) -> NDArray[np.float64]:
         """Scores of the classes at each seed left out; a class without a seed has none (−∞)."""
-        S = np.array(scores(self.temperatures, self.means, decision), dtype=np.float64)
+        means = replace(self.means, errors=self.mean_errors)
+        S = np.array(scores(self.temperatures, means, decision), dtype=np.float64)
         S[(self.means.seed_share == 0) & self.reached[:, np.newaxis]] = -np.inf
         return S
 
