@@ -155,3 +155,14 @@ def test_a_connection_serves_one_request_after_the_other(page, monkeypatch):
         assert kept.sock is first
         time.sleep(0.2)
     kept.close()
+
+
+def test_the_page_ends_without_waiting_for_what_never_comes(tmp_path, capfd):
+    with session_on(tmp_path, path_graph(*"abcd")) as session, ExitStack() as stack:
+        with served(session) as server:
+            for sent in (LISTENING, *UNFINISHED.values()):
+                one = socket.create_connection(("127.0.0.1", server.port), 10)
+                stack.enter_context(one)
+                one.sendall(sent.format(host=f"127.0.0.1:{server.port}").encode())
+            assert Client(server.port)("/api/state")[0] == 200
+    assert capfd.readouterr().err == ""

@@ -53,6 +53,12 @@ class Connection(H11Protocol):
         self._is_unread = False
         self._look()
 
+    def shutdown(self) -> None:
+        if self._given_up:  # nobody waits for what is not asked
+            self.transport.abort()
+        else:
+            super().shutdown()
+
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._rest()
