@@ -157,12 +157,49 @@ def test_a_connection_serves_one_request_after_the_other(page, monkeypatch):
     kept.close()
 
 
-def test_the_page_ends_without_waiting_for_what_never_comes(tmp_path, capfd):
-    with session_on(tmp_path, path_graph(*"abcd")) as session, ExitStack() as stack:
-        with served(session) as server:
-            for sent in (LISTENING, *UNFINISHED.values()):
-                one = socket.create_connection(("127.0.0.1", server.port), 10)
-                stack.enter_context(one)
-                one.sendall(sent.format(host=f"127.0.0.1:{server.port}").encode())
-            assert Client(server.port)("/api/state")[0] == 200
+@pytest.fixture
+def silent(tmp_path, capfd):
+    """A page on whose terminal nothing is said."""
+    with session_on(tmp_path, path_graph(*"abcd")) as session, served(session) as server:
+        yield server
     assert capfd.readouterr().err == ""
+
+
+def test_the_page_ends_without_waiting_for_what_never_comes(silent):
+    with ExitStack() as stack:
+        for sent in (LISTENING, *UNFINISHED.values()):
+            one = socket.create_connection(("127.0.0.1", silent.port), 10)
+            stack.enter_context(one)
+            one.sendall(sent.format(host=f"127.0.0.1:{silent.port}").encode())
+        assert Client(silent.port)("/api/state")[0] == 200
+        silent.end()
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"\0" * 100, b"400"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"400"),
+        (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: 127.0.0.1:" + b"9" * 5000 + b"\r\n\r\n", b"421"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n", b"421"),
+        (BODY.encode().replace(b"Content-Length: 100", b"Transfer-Encoding: chunked")
+         + b"Host: x\r\n\r\nthis is no chunk\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"\0" * 100, b"421"),
+    ],
+)  # fmt: skip
+def test_garbage_is_refused_and_says_nothing_on_the_terminal(silent, sent, status):
+    with socket.create_connection(("127.0.0.1", silent.port), 10) as connection:
+        connection.sendall(sent)
+        assert connection.recv(1 << 16).split()[1] == status
+        assert is_closed(connection, 0.5) or status == b"421"
+    assert Client(silent.port)("/api/state")[0] == 200
+
+
+def test_garbage_beside_a_stream_ends_it(silent):
+    with socket.create_connection(("127.0.0.1", silent.port), 10) as connection:
+        connection.sendall(LISTENING.format(host=f"127.0.0.1:{silent.port}").encode())
+        assert connection.recv(64).startswith(b"HTTP/1.1 200")
+        connection.sendall(b"\0" * 100)
+        Client(silent.port)("/api/label", {"node": 0, "label": "left"})
+    assert Client(silent.port)("/api/state")[0] == 200

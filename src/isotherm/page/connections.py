@@ -53,6 +53,15 @@ class Connection(H11Protocol):
         self._is_unread = False
         self._look()
 
+    def send_400_response(self, msg: str) -> None:
+        if self.cycle is not None:  # its answer has nobody to go to
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.abort()
+
     def shutdown(self) -> None:
         if self._given_up:  # nobody waits for what is not asked
             self.transport.abort()

@@ -161,7 +161,7 @@ class Guard:
 
     def _is_own_name(self, host: str) -> bool:
         name, _, port = host.rpartition(":")
-        if not port.isdecimal() or int(port) != self._port:
+        if port != str(self._port):
             return False
         name = name.strip("[]").lower()
         if name in self._names:
