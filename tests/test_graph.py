@@ -72,6 +72,61 @@ def test_every_sparse_format_gives_the_same_graph(kind, rng):
     assert np.array_equal(dense(Graph.from_matrix(sparse.coo_array(A).asformat(kind))), A + A.T)
 
 
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        ("u1", 200, 100),
+        ("u1", 200, 56),
+        ("i1", 100, 100),
+        ("u4", 2**32 - 1, 2),
+        ("u8", 2**63, 2**63),
+        ("i8", 2**62, 2**62),
+        ("f4", 2**24, 1),
+        ("?", 1, 1),
+    ],
+)
+def test_entries_become_float64_before_two_of_them_are_added(kind, one, other):
+    data, i, j = np.array([one, one, other, other]).astype(kind), [0, 1, 0, 1], [1, 0, 1, 0]
+    coo = sparse.coo_array((data, (i, j)), shape=(2, 2))
+    csr = sparse.csr_array((data[[0, 2, 1, 3]], [1, 1, 0, 0], [0, 2, 4]), shape=(2, 2))
+    graphs = [Graph.from_matrix(coo), Graph.from_matrix(csr)]
+    graphs.append(Graph.from_edges([0, 0], [1, 1], np.array([one, other], dtype=float)))
+    graphs.append(Graph.from_biadjacency(sparse.coo_array((data[[0, 2]], ([0, 0], [0, 0])))))
+    for graph in graphs:
+        assert dense(graph).tolist() == [[0, float(one + other)], [float(one + other), 0]]
+
+
+@pytest.mark.parametrize("end", ["row", "col"])
+def test_a_coo_matrix_whose_ends_were_edited_is_refused(end):
+    """SciPy itself writes outside of its memory for it."""
+    for outside in (3, 10**9, -1, -(10**9)):
+        A = sparse.coo_array((np.ones(2), ([0, 1], [1, 0])), shape=(3, 3))
+        getattr(A, end)[0] = outside
+        with pytest.raises(GraphError, match="damaged"):
+            Graph.from_matrix(A)
+
+
+@pytest.mark.parametrize("kind", [">f8", ">f4", ">i4", "<f8", "f2", "g"])
+def test_a_dense_matrix_may_have_numbers_of_any_kind(kind):
+    A = np.array([[0, 2], [2, 0]], dtype=kind)
+    assert np.array_equal(dense(Graph.from_matrix(A)), [[0, 2], [2, 0]])
+
+
+def test_a_weight_that_is_0_as_float64_is_no_edge():
+    """As it is in a file, where 1e-4000 is read as 0; one too large is refused."""
+    least, greatest = np.longdouble("1e-4000"), np.longdouble("1e4000")
+    if not 0 < least < greatest < np.inf:
+        pytest.skip("long doubles are float64 here")
+    assert Graph.from_edges([0, 1], [1, 2], np.array([least, 1])).degrees.tolist() == [0, 1, 1]
+    with pytest.raises(GraphError, match="infinit"):
+        Graph.from_edges([0], [1], np.array([greatest]))
+
+
+def test_a_message_names_a_node_as_its_user_does():
+    with pytest.raises(GraphError, match="the weights at node 0 add up to infinity"):
+        Graph.from_edges([0, 0], [1, 2], [1e308, 1e308])
+
+
 def test_the_input_matrix_is_not_changed():
     unsorted = sparse.csr_array(
         (np.array([1.0, 0.0, 2.0]), np.array([2, 1, 0]), np.array([0, 2, 2, 3])), shape=(3, 3)

@@ -36,7 +36,7 @@ class Graph:
     - duplicates of unweighted edges merge, weights of duplicate weighted edges add;
     - a self loop is kept and counts once in its node's degree;
     - edges of weight zero are dropped, nodes without edges are kept;
-    - weights are float64, finite and not negative.
+    - weights are float64 (what rounds to 0 there is 0), finite and not negative.
 
     A graph owns its arrays: what becomes of a matrix, of ids or weights after they were given
     changes nothing. What it hands out is read-only; work on a copy of it.
@@ -81,7 +81,7 @@ class Graph:
         if rows.is_mapped:  # it was seen to when it was saved, and is again when edges are used
             return
         if rows.weights is not None and not np.isfinite(self.degrees).all():
-            node = self.names[np.flatnonzero(~np.isfinite(self.degrees))[0]]
+            (node, *_) = self.names[~np.isfinite(self.degrees)].tolist()
             raise GraphError(f"the weights at node {node!r} add up to infinity: scale them down")
 
     # --- constructors -----------------------------------------------------------------------

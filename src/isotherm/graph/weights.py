@@ -48,7 +48,13 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
         except (TypeError, ValueError, OverflowError) as error:
             raise GraphError(f"weights must be real numbers: {error}") from None
     check_weights(column)
-    return column.astype(np.float64, copy=False)
+    return _as_float64(column)
+
+
+def _as_float64(weights: Any) -> Any:
+    """The same as float64; infinite, and refused later, where they are too large for it."""
+    with np.errstate(over="ignore"):
+        return weights.astype(np.float64, copy=False)
 
 
 def weighted_ends(
@@ -82,11 +88,14 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
         raise GraphError("Complex data not supported: weights must be real numbers")
     if matrix.dtype.kind not in "biuf":
         raise GraphError(f"weights must be real numbers, got type {matrix.dtype} ({EDGE_LIST})")
-    if matrix.dtype.char in "eg":  # half and long double: SciPy has no sparse matrices of these
-        matrix = matrix.astype(np.float64)
+    if matrix.dtype.char in "eg" or not matrix.dtype.isnative:  # no sparse matrices are of these
+        matrix = _as_float64(matrix)
     if getattr(matrix, "format", "") in ("csc", "bsr"):  # SciPy converts without a look
         check_structure(matrix)
     try:
+        if getattr(matrix, "format", "") == "coo":  # SciPy adds up what comes twice; made anew, it
+            entries = matrix.data.astype(np.float64, copy=False), matrix.coords  # is looked at, too
+            matrix = scipy.sparse.coo_array(entries, shape=matrix.shape)
         return scipy.sparse.csr_array(matrix)
     except ValueError as error:
         raise damaged(error) from None
