@@ -15,6 +15,7 @@ ORDER = [
     "errors",
     "locks",
     "read_only",
+    "masked",
     "printable",
     "spreadsheet",
     "memory",

@@ -10,6 +10,7 @@ import numpy as np
 
 from isotherm.errors import GraphError, LabelError
 from isotherm.graph.nodes import as_column, is_missing, list_to_column, number_objects
+from isotherm.masked import with_none
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,7 +116,7 @@ def _one_per_node(labels: Any, graph: Graph) -> NDArray[np.generic]:
         warnings.warn(said, DataConversionWarning, stacklevel=2)
         labels = labels[:, 0]
     try:
-        given = as_column(labels, "labels")
+        given = as_column(with_none(labels), "labels")
     except GraphError as error:
         raise LabelError(f"{error}; or pass a mapping {{node: label}}") from None
     if len(given) != graph.n_nodes:

@@ -19,6 +19,7 @@ from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph.nodes import as_column
 from isotherm.labels import UNKNOWN, number_classes
 from isotherm.locks import answers_one_at_a_time
+from isotherm.masked import refuse_masked, with_none
 from isotherm.read_only import seal
 from isotherm.solvers import Warm
 from isotherm.trust.choose import AUTO, select
@@ -211,8 +212,9 @@ class HeatClassifier(Questions):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy on new nodes; those whose label is unknown (−1, None, NaN) do not count."""
-        truth = as_column(y, "labels")
+        truth = as_column(with_none(y), "labels")
         known = number_classes(truth)[0] != UNKNOWN
+        refuse_masked(sample_weight, "sample weights")
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         right = self.predict(X)[known] == truth[known]
         return float(np.average(right, weights=weights)) if known.any() else float("nan")

@@ -11,6 +11,7 @@ from isotherm.graph import Graph
 from isotherm.graph.frames import column_names, is_frame
 from isotherm.graph.nodes import as_column
 from isotherm.labels import UNKNOWN, ByNode, number_classes
+from isotherm.masked import with_none
 
 NODE, LABEL = "node", "label"
 CUT = (
@@ -68,7 +69,7 @@ def warn_of_cross_validation(y: Any) -> None:
     """
     if not in_cross_validation() or line_of_caller() in _told:
         return
-    if (number_classes(as_column(y, "labels"))[0] == UNKNOWN).any():
+    if (number_classes(as_column(with_none(y), "labels"))[0] == UNKNOWN).any():
         _told.add(line_of_caller())
         warnings.warn(CUT, IsothermWarning, stacklevel=depth_of_caller())
 

@@ -11,6 +11,7 @@ import scipy
 from isotherm.errors import LabelError
 from isotherm.graph.nodes import as_column, is_missing, list_to_column
 from isotherm.labels import UNKNOWN, ByNode, as_mapping, locate, number_classes
+from isotherm.masked import with_nan
 from isotherm.memory import check_room
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def read_indicator(indicator: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]
         check_room(n, n_labels, n, what="labels")
         indicator = indicator.toarray()
     try:
-        values = np.asarray(indicator, dtype=np.float64)
+        values = np.asarray(with_nan(indicator), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise LabelError(f"an indicator must have numbers 0 and 1: {error}") from None
     if values.ndim != 2:
@@ -81,7 +82,7 @@ def read_indicator(indicator: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]
     if len(mixed):
         raise LabelError(
             f"row(s) {mixed[:5].tolist()} of the indicator are partly unknown; fill a whole row "
-            "with −1 or NaN, or none of it"
+            "with −1 or NaN or mask it, or none of it"
         )
     odd = values[known][~np.isin(values[known], [0, 1])]
     if len(odd):

@@ -49,7 +49,7 @@ def read_new_nodes(rows: Any, nodes: NodeIndex, estimator: str) -> scipy.sparse.
     if isinstance(rows, Mapping) and not scipy.sparse.issparse(rows):  # DOK is both
         rows = _weights_of(rows, nodes)
     if not scipy.sparse.issparse(rows):
-        rows = np.asarray(rows)
+        rows = np.asanyarray(rows)  # a mask is kept
     if rows.ndim != 2:
         raise GraphError(
             f"new nodes must be the rows of a matrix of weights, got shape {rows.shape}. "

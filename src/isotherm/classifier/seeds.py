@@ -22,6 +22,7 @@ from isotherm.dirichlet import DirichletProblem, Ties
 from isotherm.errors import IsothermError, LabelError, ParameterError
 from isotherm.graph.nodes import list_to_column
 from isotherm.labels import UNKNOWN, as_mapping, known_labels, locate, number_classes, scattered
+from isotherm.masked import has_masked, refuse_masked, with_nan
 from isotherm.memory import check_room
 
 if TYPE_CHECKING:
@@ -197,7 +198,9 @@ def _known(labels: Any, graph: Graph) -> Seeds:
             )
         if labels.dtype.kind not in "biuf":
             raise LabelError(f"rows of shares must be numbers, got type {labels.dtype}")
-        nodes = np.flatnonzero(~np.isnan(labels).all(axis=1))
+        given = with_nan(labels)
+        nodes = np.flatnonzero(~np.isnan(given).all(axis=1))
+        refuse_masked(labels[nodes], "shares", LabelError)
         return _shares(nodes, labels[nodes].astype(np.float64), np.arange(labels.shape[1]), graph)
     if _has_distributions(labels):
         return _distributions(*locate(labels, graph), graph)
@@ -283,7 +286,7 @@ def _confidence(
         if by_node is not None:
             of_node[graph.positions(by_node[0])] = by_node[1].astype(np.float64)
         else:
-            given = np.asarray(confidence, dtype=np.float64)
+            given = np.asarray(with_nan(confidence), dtype=np.float64)
             if given.ndim and given.shape != of_node.shape:
                 raise ParameterError(
                     f"confidence of shape {given.shape} for a graph of {graph.n_nodes} nodes: give "
@@ -300,6 +303,6 @@ def _confidence(
         (node,) = graph.names[nodes[bad][:1]].tolist()
         raise ParameterError(
             f"confidence must be above 0 and at most 1 at every seed, got {found[bad][0]:g} at "
-            f"node {node!r}"
+            f"node {node!r}" + (", where it is masked" if has_masked(confidence) else "")
         )
     return None if (found == 1).all() else found

@@ -10,6 +10,7 @@ import numpy as np
 
 from isotherm.compiled import core, n_threads
 from isotherm.errors import LabelError, ParameterError
+from isotherm.masked import refuse_masked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,6 +89,7 @@ def as_values(
     values: NDArray[np.floating], n_seeds: int, *, none_allowed: bool = False
 ) -> NDArray[np.float64]:
     """What seeds are held at, shape (s, k), as a copy; or raise LabelError."""
+    refuse_masked(values, "boundary values", LabelError)
     try:
         columns = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -121,6 +123,7 @@ def merged(
     graph: Graph, boundary: NDArray[np.intp], values: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Sort the boundary; merge nodes that come twice, unless their values differ."""
+    refuse_masked(boundary, "boundary nodes", LabelError)
     if boundary.dtype.kind not in "iu":
         raise LabelError(
             f"boundary positions must be whole numbers, got numbers of type {boundary.dtype}"

@@ -89,7 +89,7 @@ class DirichletProblem(Sealed):
         self.graph, self.ties = in_range(graph, ties if ties and len(ties.nodes) else None)
         self.heat: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
         self.leak = check_leak(leak)
-        boundary = np.array(boundary)
+        boundary = np.array(boundary, subok=True)  # a mask stays, and is refused
         rows = as_values(values, len(boundary), none_allowed=self.ties is not None)
         self.boundary, self.values = merged(graph, boundary, rows)
         self.is_free = reached(graph, self.seeds) if is_reached is None else is_reached.copy()

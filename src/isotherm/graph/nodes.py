@@ -9,6 +9,7 @@ import numpy as np
 
 from isotherm.errors import GraphError, UnknownNode
 from isotherm.graph.texts import find_texts
+from isotherm.masked import refuse_masked
 from isotherm.read_only import Sealed, cached_array, read_only
 
 if TYPE_CHECKING:
@@ -162,6 +163,7 @@ def as_column(values: Any, what: str) -> NDArray[np.generic]:
     """
     if isinstance(values, set | frozenset):
         raise GraphError(f"{what} must be in a fixed order, and a set has none: pass a list")
+    refuse_masked(values, what)
     if hasattr(values, "__array__"):
         column = np.asarray(values)
         if column.dtype.kind == "f" and _are_whole(values):
@@ -336,7 +338,7 @@ def _missing_id(at: int, columns: Sequence[NDArray[np.generic]]) -> GraphError:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value stands for "not there": None, NaN, NaT or pandas' NA."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+    """Whether a value stands for "not there": None, NaN, NaT, pandas' NA or NumPy's mask."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType", "MaskedConstant"}:
         return True
     return isinstance(value, float | np.floating) and bool(value != value)

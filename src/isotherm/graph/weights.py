@@ -9,6 +9,7 @@ import scipy
 
 from isotherm.errors import GraphError, WeightTypeError
 from isotherm.graph.nodes import as_column
+from isotherm.masked import has_masked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
         return matrix
     if not scipy.sparse.issparse(matrix):
         try:
-            matrix = np.asarray(matrix)
+            matrix = np.asarray(matrix.filled(0) if has_masked(matrix) else matrix)
         except ValueError:
             raise GraphError("the rows of a matrix must have the same length") from None
     if matrix.ndim != 2:
