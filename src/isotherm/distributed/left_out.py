@@ -104,6 +104,7 @@ def leave_some_out(fitted: Fitted, some: NDArray[np.intp], tol: float) -> LeftOu
             start = Warm(fitted.solution.temperatures[:, columns])
             found = other.solve(other.problem.values[:, columns], tol=tol, start=start)
             freed[:, columns] = found.temperatures[own]
+            # NaN at unreached nodes; of any other one the error is infinite, as is a sum with it.
             sums[columns] = np.nansum(found.temperatures, axis=0)
             n_counted = fitted.n_counted(found.temperatures)
             np.maximum(E, found.certificate.error_or_0, out=E)
@@ -180,7 +181,7 @@ def _free(
     solution = fitted.session.solve(values, tol=tol)
     X, bound = solution.temperatures, solution.certificate
     sums = ranks.sums(np.nansum(X, axis=0))
-    exits = float(ranks.sums(np.nansum(bound.nodes)))
+    exits = float(ranks.sums(np.nansum(bound.nodes)))  # NaN only at unreached nodes
     around = Around(problem, places)
     nodes, T, E, X = map(around.of, (bound.nodes, fitted.solution.temperatures, E, X))
     if len(places) == 0:

@@ -63,6 +63,7 @@ class Freed(NamedTuple):
     ) -> Freed:
         """One, from the solution without it; `total` is the sum of temperatures with it."""
         T, E = solution.temperatures, solution.certificate.error_or_0
+        # NaN at unreached nodes; of any other one the error is infinite, and so is their sum.
         sums, error = np.nansum(T, axis=0, dtype=np.float64), float(E.sum())
         # A difference, to which the total will be added again: both times digits may get lost.
         lost = 8 * UNIT_ROUNDOFF * (total.max() + sums.max() + total_error + error)

@@ -206,6 +206,7 @@ def leave_some_out(
     found = _without(session, solution, some, tol)
     T, E = found.temperatures, found.certificate.error_or_0
     own = problem.seeds[some]
+    # NaN at unreached nodes; of any other one the error is infinite, and so is their sum.
     sums = np.asarray(np.nansum(T, axis=0, dtype=np.float64))
     freed = T[own].astype(np.float64)
     heated = np.broadcast_to(heated_without(problem, some, together=True), freed.shape)

@@ -61,7 +61,7 @@ class Responses:
         G = V[candidates] / put_in
         self._G = (G + G.T) / 2
         self._H = np.nan_to_num(V[nodes]) / put_in
-        self._sums = np.nansum(V, axis=0) / put_in
+        self._sums = np.nansum(V, axis=0) / put_in  # of what is not proven: they only choose
 
     def shares(self) -> NDArray[np.float64]:
         """The g of each candidate at the nodes that matter, shape (m, c)."""
