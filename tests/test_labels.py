@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from isotherm import Graph
+from isotherm import DirichletClassifier, Graph
 from isotherm.errors import LabelError, UnknownNode
 from isotherm.labels import decode_labels, encode_labels
 
@@ -190,3 +190,18 @@ def test_a_node_labelled_twice_alike_is_no_conflict():
 def test_a_label_for_an_unknown_node_is_an_error_that_names_it(labels, message):
     with pytest.raises(UnknownNode, match=message):
         encode_labels(labels, NAMED)
+
+
+@pytest.mark.parametrize("several", [{"a", "b"}, ["a", "b"], ["a"]])
+def test_several_labels_of_a_node_name_the_classifier_for_them(several):
+    path = Graph.from_edges("abc", "bcd")
+    with pytest.raises(LabelError, match="use MultiLabelDirichletClassifier"):
+        DirichletClassifier().fit(path, {"a": several, "d": ["b"]})
+    with pytest.raises(LabelError, match="use MultiLabelDirichletClassifier"):
+        DirichletClassifier().fit(path, {"a": "a", "d": "b"}).update({"b": several})
+
+
+def test_update_says_what_to_do_with_shares_of_several_labels():
+    model = DirichletClassifier().fit(Graph.from_edges("abc", "bcd"), {"a": "a", "d": "b"})
+    with pytest.raises(LabelError, match=r"\{'a': 1, 'b': 1\}.* call fit again"):
+        model.update({"b": {"a": 1, "b": 1}})

@@ -184,8 +184,8 @@ def number_known(
     keys = [(_is_bool(items[place]), items[place]) for place in places]
     try:
         found, numbers = number_objects(keys, by=lambda key: key[1])
-    except TypeError as error:
-        raise LabelError(f"labels must be hashable: {error}") from None
+    except TypeError:
+        raise _no_class(next(label for label in items if not _is_hashable(label))) from None
     classes = list_to_column([label for _, label in found])
     if found and all(type(label) is str for label in classes):
         classes = classes.astype(str)
@@ -202,6 +202,30 @@ def different(ordered: NDArray[Any]) -> NDArray[Any]:
     is_first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return ordered[is_first]
+
+
+def _is_hashable(label: object) -> bool:
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
+
+
+def _no_class(label: object) -> LabelError:
+    """What is wrong with a label that is several, or shares of several."""
+    shown = f"{label!r:.60}"
+    if isinstance(label, Mapping):
+        return LabelError(
+            f"labels must be hashable here, got shares of several, {shown}: fit takes these, but "
+            "update does not. Give the node one label, or call fit again with all labels"
+        )
+    if isinstance(label, set | list | np.ndarray):
+        return LabelError(
+            f"labels must be hashable, got several of one node, {shown}, and this model gives each "
+            "node one: use MultiLabelDirichletClassifier for several, or {label: share} for doubt"
+        )
+    return LabelError(f"labels must be hashable, got {shown} of type {type(label).__name__}")
 
 
 def _is_bool(label: object) -> bool:
