@@ -1,6 +1,7 @@
 """Results go on to pandas and networkx as plain Python objects, the same as in files."""
 
 import sys
+from io import BytesIO
 
 import networkx as nx
 import numpy as np
@@ -80,6 +81,17 @@ def test_a_networkx_graph_can_be_written_and_read_again(model, tmp_path):
     again = nx.read_graphml(tmp_path / "found.graphml")
     assert dict(again.nodes(data=True)) == dict(graph.nodes(data=True))
     nx.write_gexf(graph, tmp_path / "found.gexf")
+
+
+def test_labels_put_on_a_networkx_graph_can_be_written():
+    model, graph = DirichletClassifier().fit(PATH, {"a": "x", "c": "y"}), nx.Graph()
+    new = model.predict({"new": {"a": 1.0}})
+    for labels in (model.labels_, model.predict(), model.labels_at(0.5), new):
+        assert {type(label) for label in labels} <= {str, type(None)}
+    known = {node: label for node, label in zip(model.names_, model.labels_, strict=True) if label}
+    graph.add_nodes_from(known)
+    nx.set_node_attributes(graph, known, "label")
+    nx.write_graphml(graph, BytesIO())
 
 
 @pytest.mark.parametrize("model", FITTED.values(), ids=FITTED)

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
@@ -195,3 +196,13 @@ def test_names_and_notebooks_start_no_computation(estimator):
     if isinstance(fitted, DirichletClassifier):
         assert "ranking_" in dir(fitted)  # though with two classes there is none
         assert fitted._later == FoundLater()
+
+
+def test_votes_on_nodes_without_a_label_are_refused_by_name():
+    both = [("one", DirichletClassifier()), ("other", DirichletClassifier("plain"))]
+    graph = Graph.from_edges([0, 1, 3], [1, 2, 4], nodes=range(6)).adjacency
+    voting = VotingClassifier(both).fit(graph, [0, 0, 0, 1, 1, 1])
+    with pytest.raises(LabelError, match=r"no heat reaches 1 of 6 nodes.*VotingClassifier"):
+        voting.predict(graph)
+    assert voting.predict(graph[:5]).tolist() == [0, 0, 0, 1, 1]
+    assert VotingClassifier(both, voting="soft").fit(graph, [0, 0, 0, 1, 1, 1]).predict(graph).size

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 # Whose lines say nothing to the user who wrote none of them.
 LIBRARIES = ("isotherm", "sklearn", "joblib", "networkx")
 CROSS_VALIDATION = "sklearn.model_selection._validation"
+VOTING = "sklearn.ensemble._voting"
 
 
 def depth_of_caller() -> int:
@@ -30,10 +31,9 @@ def line_of_caller() -> tuple[str, int]:
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def in_cross_validation() -> bool:
-    """Whether scikit-learn's cross-validation has called."""
-    loaded = CROSS_VALIDATION in sys.modules
-    return loaded and any(_module(frame) == CROSS_VALIDATION for frame in _frames())
+def is_called_by(module: str) -> bool:
+    """Whether a module has called, such as scikit-learn's cross-validation."""
+    return module in sys.modules and any(_module(frame) == module for frame in _frames())
 
 
 def _frames() -> Iterator[FrameType]:

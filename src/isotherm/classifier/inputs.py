@@ -5,7 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from isotherm.classifier.caller import depth_of_caller, in_cross_validation, line_of_caller
+from isotherm.classifier.caller import (
+    CROSS_VALIDATION,
+    depth_of_caller,
+    is_called_by,
+    line_of_caller,
+)
 from isotherm.errors import IsothermWarning, LabelError
 from isotherm.graph import Graph
 from isotherm.graph.frames import column_names, is_frame
@@ -67,7 +72,7 @@ def warn_of_cross_validation(y: Any) -> None:
     Python would see to that, but forgets what it has shown whenever filters change, and
     scikit-learn changes them for each fold.
     """
-    if not in_cross_validation() or line_of_caller() in _told:
+    if not is_called_by(CROSS_VALIDATION) or line_of_caller() in _told:
         return
     if (number_classes(as_column(with_none(y), "labels"))[0] == UNKNOWN).any():
         _told.add(line_of_caller())

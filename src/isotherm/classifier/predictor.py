@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.classifier.answers import Answers, Tally
+from isotherm.classifier.caller import VOTING, is_called_by
 from isotherm.classifier.estimator import (
     NO_HEAT,
     SEED,
@@ -20,7 +21,7 @@ from isotherm.classifier.export import RankedRows
 from isotherm.classifier.model import HeatModel
 from isotherm.classifier.verdict import as_it_is, judge
 from isotherm.errors import LabelError
-from isotherm.labels import decode_labels
+from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.locks import answers_one_at_a_time, of_one_state, one_at_a_time
 from isotherm.read_only import read_only
 from isotherm.trust.abstain import check_probability
@@ -97,7 +98,7 @@ class Predictor(DirichletEstimator):
         """Labels of all nodes, shape (n,)."""
         check_is_fitted(self)
         if self._later.labels is None:
-            self._later.labels = read_only(decode_labels(self._codes, self.classes_))
+            self._later.labels = read_only(self._decoded(self._codes))
         return self._later.labels
 
     @property
@@ -192,7 +193,8 @@ class Predictor(DirichletEstimator):
         if X is None:
             return self.labels_.copy()
         codes = self._model.new_codes(self._new_weights(X), self.tol)
-        return decode_labels(codes, self.classes_)
+        _refuse_votes_of_none(codes == UNKNOWN)
+        return self._decoded(codes)
 
     def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
         """Probabilities of the classes, calibrated on what seeds get when they are left out.
@@ -239,7 +241,7 @@ class Predictor(DirichletEstimator):
         """
         check_is_fitted(self)
         said = Answers.joined([self.answers(rows, min_probability) for rows in self._rows()])
-        return decode_labels(said.codes, self.classes_)
+        return self._decoded(said.codes)
 
     def columns(self) -> dict[str, list[Any]]:
         """What is known about each node, by the name of the column; see `to_frame`."""
@@ -257,6 +259,13 @@ class Predictor(DirichletEstimator):
             "status": self.status_.tolist(),
             "certified": self.certified_.tolist(),
         }
+
+    def _decoded(self, codes: NDArray[np.signedinteger]) -> NDArray[np.generic]:
+        """Labels of class numbers; texts are Python's, which other libraries can write."""
+        classes = self.classes_
+        return decode_labels(
+            codes, classes.astype(object) if classes.dtype.kind == "U" else classes
+        )
 
     # --- some rows at a time, for files and reports ---------------------------------------------
 
@@ -295,3 +304,13 @@ class Predictor(DirichletEstimator):
 
     def _new_scores(self, rows: Any) -> NDArray[np.float64]:
         return self._model.extended(self._new_weights(rows))
+
+
+def _refuse_votes_of_none(has_none: NDArray[np.bool_]) -> None:
+    """Raise LabelError where scikit-learn would count the votes of nodes without a label."""
+    if has_none.any() and is_called_by(VOTING):
+        raise LabelError(
+            f"no heat reaches {np.count_nonzero(has_none):,} of {len(has_none):,} nodes, so they "
+            "have no label, and VotingClassifier counts votes of labels only: leave these nodes "
+            "out, or label a node that is connected to them"
+        )
