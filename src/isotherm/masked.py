@@ -30,7 +30,9 @@ def with_none(values: Any) -> Any:
     """The values, None where they are masked."""
     if not has_masked(values):
         return values
-    return np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
+    objects = np.ma.getdata(values).astype(object)
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
 
 
 def with_nan(values: Any) -> Any:

@@ -52,7 +52,7 @@ def as_weight_column(weight: Any, length: int) -> NDArray[np.float64]:
     return _as_float64(column)
 
 
-def _as_float64(weights: Any) -> Any:
+def _as_float64(weights: NDArray[np.generic]) -> NDArray[np.float64]:
     """The same as float64; infinite, and refused later, where they are too large for it."""
     with np.errstate(over="ignore"):
         return weights.astype(np.float64, copy=False)
