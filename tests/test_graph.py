@@ -167,6 +167,63 @@ def test_biadjacency_without_edges_keeps_all_nodes(shape):
 # --- node ids -------------------------------------------------------------------------------------
 
 
+RENAMED = {
+    "renamed": lambda ids: Graph.from_edges(range(5), range(1, 6)).renamed(ids),
+    "from_matrix": lambda ids: Graph.from_matrix(np.zeros((6, 6)), nodes=ids),
+}
+
+
+@pytest.mark.parametrize("way", RENAMED)
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (list("ab"), "2 nodes for 6 rows"),
+        (np.array(list("abcdefgh"), dtype=object), "8 nodes for 6 rows"),
+        (pa.array(list("ab")), "2 nodes for 6 rows"),
+        (list("aabcde"), "6 entries but only 5 different"),
+        (pa.array(list("aabcde")), "6 entries but only 5 different"),
+        (pa.chunked_array([list("aab"), list("cde")]), "6 entries but only 5 different"),
+        ([None] * 6, "missing id"),
+        (pa.array([*"abcde", None]), "missing id"),
+        (np.full(6, np.nan), "missing id"),
+        ([0, 1, 2, 3, 4, float("nan")], "missing id"),
+        (np.zeros((6, 2)), "one dimension"),
+        (3, "must be a sequence"),
+        ([[1]] * 6, "hashable"),
+    ],
+    ids=repr,
+)
+def test_ids_that_are_not_one_for_each_node_are_refused(way, ids, said):
+    with pytest.raises(GraphError, match=said):
+        RENAMED[way](ids)
+
+
+@pytest.mark.parametrize("way", RENAMED)
+@pytest.mark.parametrize(
+    "ids",
+    [
+        list("fedcba"),
+        tuple("fedcba"),
+        np.array(list("fedcba")),
+        pa.array(list("fedcba")),
+        pa.chunked_array([list("fed"), list("cba")]),
+        pa.array(list("fedcba")).dictionary_encode(),
+        [9, 8, 7, 6, 5, "a"],
+    ],
+    ids=repr,
+)
+def test_ids_of_any_sequence_name_the_nodes_in_their_order(way, ids):
+    graph = RENAMED[way](ids)
+    own = ids.to_pylist() if hasattr(ids, "to_pylist") else list(ids)
+    assert graph.names.tolist() == own
+    assert graph.positions([own[5], own[0]]).tolist() == [5, 0]
+
+
+def test_a_missing_id_among_the_nodes_of_edges_is_refused():
+    with pytest.raises(GraphError, match="missing id"):
+        Graph.from_edges([0], [1], nodes=[0, 1, None])
+
+
 @pytest.mark.parametrize(
     ("ids", "expected"),
     [

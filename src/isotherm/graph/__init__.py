@@ -13,6 +13,7 @@ import scipy
 from isotherm.errors import GraphError, IsothermWarning
 from isotherm.graph.ends import DIRECTED, as_ends, networkx_edges, side_names, two_sides
 from isotherm.graph.frames import edge_columns, is_frame, matrix_of_frame
+from isotherm.graph.ids import index_of
 from isotherm.graph.nodes import NodeIndex, as_column, encode
 from isotherm.graph.rows import Rows, clean, rows_from_edges, rows_from_matrix
 from isotherm.graph.texts import TextNumbers, text_column, text_order
@@ -158,7 +159,7 @@ class Graph:
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         ranked = cls.from_edges(rank[i], rank[j], weight, nodes=range(len(order)))
-        return ranked.renamed(texts.take(order))
+        return cls(ranked.rows, NodeIndex(texts.take(order)))
 
     @classmethod
     def from_matrix(cls, adjacency: Any, *, nodes: Any = None) -> Graph:
@@ -191,11 +192,7 @@ class Graph:
         matrix = as_csr(adjacency)
         if matrix.shape[0] != matrix.shape[1]:
             raise not_square(matrix)
-        index = None
-        if nodes is not None:
-            index, _ = encode([], as_column(nodes, "nodes"))
-            if len(index) != matrix.shape[0]:
-                raise GraphError(f"{len(index)} nodes for {matrix.shape[0]} rows: give one per row")
+        index = None if nodes is None else index_of(nodes, matrix.shape[0])
         return cls(rows_from_matrix(matrix), index)
 
     @classmethod
@@ -292,8 +289,8 @@ class Graph:
         return self._nodes
 
     def renamed(self, ids: Any, sides: tuple[str, str] | None = None) -> Graph:
-        """The same graph with other ids: an array of shape (n,), or an Arrow array of strings."""
-        return Graph(self.rows, NodeIndex(ids), sides)
+        """The same graph with other ids, checked as `nodes` of `from_edges` is."""
+        return Graph(self.rows, index_of(ids, self.n_nodes), sides)
 
     def scaled(self, exponent: int) -> Graph:
         """The same graph with all weights times a power of two; itself if digits would be lost."""

@@ -251,6 +251,8 @@ def _given(nodes: NDArray[np.generic]) -> NodeIndex:
     if nodes.dtype.kind in "iu" and np.array_equal(nodes, np.arange(len(nodes))):
         return NodeIndex(len(nodes))
     index = NodeIndex(nodes)
+    if nodes.dtype.kind not in "iubUS" and any(map(is_missing, nodes.tolist())):
+        raise GraphError("`nodes` has a missing id (None or NaN): give each node one")
     try:
         distinct = len(index._position_of)
     except TypeError as error:

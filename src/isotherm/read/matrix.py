@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from isotherm.errors import GraphError
 from isotherm.graph import Graph
+from isotherm.graph.nodes import NodeIndex
 from isotherm.graph.rows import rows_from_matrix
 from isotherm.graph.weights import as_csr
 
@@ -28,4 +29,4 @@ def graph_of_matrix(matrix: sparse.csr_array, name: str, *, first: int) -> Graph
 def named_by_position(graph: Graph, *, first: int) -> Graph:
     """The same with positions, counted from `first` on and written out, as ids."""
     numbers = pa.array(np.arange(first, first + graph.n_nodes))
-    return graph.renamed(pc.cast(numbers, pa.large_string()))
+    return Graph(graph.rows, NodeIndex(pc.cast(numbers, pa.large_string())))
