@@ -55,7 +55,9 @@ class EdgeOptions:
         Literal["exact", "normalised"],
         in_files(help="'normalised' ignores case, spaces and leading zeros in ids."),
     ] = "exact"
-    decimal: Annotated[Literal[".", ","], in_files(help="Decimal mark in weights.")] = "."
+    decimal: Annotated[
+        Literal[".", ","], in_files(help="Decimal mark in weights that are text.")
+    ] = "."
     thousands: Annotated[
         str | None,
         in_files(help="Thousands separator in weights, such as , or ' or a space."),

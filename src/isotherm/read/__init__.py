@@ -83,7 +83,8 @@ def read_graph(
         What to do with a malformed row: ``"skip"`` leaves it out, with a warning at the end that
         counts such rows by what is wrong.
     decimal : {".", ","}
-        Decimal mark in weights.
+        Decimal mark in weights that are text: numbers in cells of workbooks, JSON, databases or
+        Parquet are what they are.
     thousands : str, optional
         Thousands separator in weights. By default any that is clear: ``1,234.50`` is clear, but
         ``1,234`` could be two numbers and is refused.

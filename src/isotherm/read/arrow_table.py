@@ -35,6 +35,7 @@ BUFFER = 1 << 20
 # What Arrow makes of damaged files: of memory, it asks for as much as they say.
 _FAULTS = (pa.ArrowException, MemoryError, OSError, ValueError, KeyError, OverflowError)
 BYTES_PER_ROW = 16  # about, of two ids
+MIXED = pa.struct([("number", pa.float64()), ("text", pa.string())])  # of a cell; one is null
 
 
 def open_parquet(source: Source, options: TextOptions, _: Sequence[str | None] = ()) -> ArrowTable:
@@ -176,25 +177,32 @@ class ArrowTable:
     ) -> Iterator[Batch]:
         """The columns wanted, of all rows or of some groups, checked."""
         names = [self.layout.columns[k] for k in (*columns, *also)]
+        weight = names[2] if len(columns) == 3 else None
         with _damage(self._source.name):
             self._check_promise(names)
-            for part in _parts(self._file, names, groups):
+            for part in _parts(self._file, names, groups, weight=weight):
                 self._n_unpacked += part.nbytes
                 self._source.check_unpacked(self._n_unpacked)
                 yield self._batch(part, len(columns))
 
     def _batch(self, part: pa.RecordBatch, width: int) -> Batch:
-        numbers = None
-        if width == 3:
-            column = part.column(2)
-            if _is_numeric(column.type):
-                numbers = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-            else:
-                texts = as_text(column)
-                numbers = self._numbers.parse(texts)
-                self._currencies |= self._numbers.currencies(texts)
+        numbers = self._weights(part.column(2)) if width == 3 else None
         also = (as_text(part.column(k)) for k in range(width, part.num_columns))
         return Batch(as_text(part.column(0)), as_text(part.column(1)), numbers, tuple(also))
+
+    def _weights(self, column: pa.Array) -> NDArray[np.float64]:
+        """Numbers as they are, and texts as the user says they are written."""
+        if pa.types.is_dictionary(column.type):
+            return self._weights(column.dictionary_decode())
+        if column.type == MIXED:
+            known = self._weights(column.field(0))
+            return np.where(np.isnan(known), self._weights(column.field(1)), known)
+        if _is_numeric(column.type):
+            found = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            return np.asarray(found)
+        texts = as_text(column)
+        self._currencies |= self._numbers.currencies(texts)
+        return self._numbers.parse(texts)
 
     def _check_promise(self, names: list[str]) -> None:
         """Refuse a Parquet file that says it unpacks to too much."""
@@ -216,7 +224,11 @@ def _schema(file: ArrowFile) -> pa.Schema:
 
 
 def _parts(
-    file: ArrowFile, names: list[str], groups: list[int] | None = None, rows: int = ROWS
+    file: ArrowFile,
+    names: list[str],
+    groups: list[int] | None = None,
+    rows: int = ROWS,
+    weight: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
     if hasattr(file, "iter_batches"):
         many = file.iter_batches(rows, columns=names, row_groups=groups)
@@ -224,6 +236,8 @@ def _parts(
         many = file.select(names).to_batches(rows)
     elif hasattr(file, "num_record_batches"):
         many = map(file.get_batch, range(file.num_record_batches))
+    elif hasattr(file, "batches"):  # of rows
+        many = file.batches(weight)
     else:
         many = file
     for batch in many:

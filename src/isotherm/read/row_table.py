@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from isotherm.read.arrow_table import ArrowTable
+from isotherm.read.arrow_table import MIXED, ArrowTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,19 +38,43 @@ class RowBatches:
         self.schema = pa.schema([(name, pa.string()) for name in _different(names)])
         self._rows = rows
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        rows, width = iter(self._rows), len(self.schema)
+    def batches(self, weight: str | None = None) -> Iterator[pa.RecordBatch]:
+        """All rows; weights that are numbers stay numbers, which no decimal mark can change."""
+        rows, names = iter(self._rows), self.schema.names
         while some := list(islice(rows, ROWS)):
-            columns = [
-                pa.array([as_cell(row[k]) if k < len(row) else None for row in some], pa.string())
-                for k in range(width)
-            ]
-            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+            columns = []
+            for k, name in enumerate(names):
+                values = [row[k] if k < len(row) else None for row in some]
+                columns.append(_mixed(values) if name == weight else _texts(values))
+            yield pa.RecordBatch.from_arrays(columns, names)
 
 
 def table_of_rows(source: Source, options: TextOptions, opened: Callable[[], Rows]) -> ArrowTable:
     """A table of what a library makes of a file, each time it is asked to open it."""
     return ArrowTable(source, options, lambda: RowBatches(*opened()))
+
+
+def _texts(values: Sequence[object]) -> pa.Array:
+    return pa.array(map(as_cell, values), pa.string())
+
+
+def _mixed(values: Sequence[object]) -> pa.Array:
+    """Numbers and, in the other cells, texts."""
+    numbers = [_number(value) for value in values]
+    texts = [
+        value if number is None else None for value, number in zip(values, numbers, strict=True)
+    ]
+    parts = [pa.array(numbers, pa.float64()), _texts(texts)]
+    return pa.StructArray.from_arrays(parts, fields=[*MIXED])
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def as_cell(value: object) -> str | None:
