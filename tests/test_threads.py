@@ -27,6 +27,7 @@ from isotherm import (
 )
 from isotherm.engines import ENGINES
 from isotherm.errors import SessionError
+from isotherm.graph.rows import Rows
 from isotherm.locks import READING
 from oracle import grid, random_graph
 
@@ -482,6 +483,32 @@ def test_a_child_forked_while_a_thread_works_goes_on_with_the_model(call, graph)
         assert os.waitpid(child, 0)[1] == 0
     assert raised == []
     is_as_fitted(model.update({42: 2}))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_forked_while_a_thread_finds_what_a_graph_keeps_finds_its_own(monkeypatch):
+    """Python 3.11 locks a cached property, for all objects of the class and in the child, too."""
+    slow, other, find = grid(3, 3), grid(4, 4), Rows.components
+
+    def components(rows):
+        if rows is slow.rows:
+            wait()
+        return find(rows)
+
+    def work(progress):
+        nonlocal wait
+        wait = progress
+        assert slow.components.max() == 0
+
+    wait = None
+    monkeypatch.setattr(Rows, "components", components)
+    with busy(work) as raised:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(5)
+            os._exit(int(other.components.max()))
+        assert os.waitpid(child, 0)[1] == 0
+    assert raised == []
 
 
 # --- a job of every night -------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import functools
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -47,6 +48,19 @@ class Sealed:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         seal(self)
+
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801  # named as in functools
+        """Without the lock of Python 3.11, which a child forked meanwhile would await for ever."""
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            return vars(instance).setdefault(self.attrname, self.func(instance))
 
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isotherm.datasets import dataset_names
@@ -24,6 +23,7 @@ from isotherm.experiments.paper import TABLE1
 from isotherm.experiments.protocol import cells_of, run_cells
 from isotherm.experiments.store import Store
 from isotherm.files import written
+from isotherm.read_only import cached_property
 from isotherm.report.paper import figures, tables
 from isotherm.report.paper.page import image, paper_page, read_section, write_section
 from isotherm.report.parts import Heading, Section

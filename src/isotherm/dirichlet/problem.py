@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isotherm.compiled import core
 from isotherm.dirichlet.boundary import Ties, as_values, check_leak, in_range, merged, reached
-from isotherm.read_only import Sealed, cached_array, read_only, seal
+from isotherm.read_only import Sealed, cached_array, cached_property, read_only, seal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,7 +22,6 @@ import time
 import weakref
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.engines.additions import with_added
 from isotherm.engines.kept_columns import KeptColumns
 from isotherm.errors import LabelError
+from isotherm.read_only import cached_property
 from isotherm.solvers.method import Warm, settle
 
 if TYPE_CHECKING:

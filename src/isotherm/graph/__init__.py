@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from isotherm.graph.nodes import NodeIndex, as_column, encode
 from isotherm.graph.rows import Rows, clean, rows_from_edges, rows_from_matrix
 from isotherm.graph.texts import TextNumbers, text_column, text_order
 from isotherm.graph.weights import as_csr, as_weight_matrix, not_square, weighted_ends
-from isotherm.read_only import cached_array
+from isotherm.read_only import cached_array, cached_property
 
 if TYPE_CHECKING:
     import os

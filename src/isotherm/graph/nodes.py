@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from isotherm.errors import GraphError, UnknownNode
 from isotherm.graph.texts import find_texts
 from isotherm.masked import refuse_masked
-from isotherm.read_only import Sealed, cached_array, read_only
+from isotherm.read_only import Sealed, cached_array, cached_property, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ import scipy
 
 from isotherm.compiled import MOST_NODES, core, n_threads
 from isotherm.graph.weights import canonical, check_structure, check_weights, damaged, symmetric
-from isotherm.read_only import Sealed
+from isotherm.read_only import Sealed, cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.classifier.estimator import SEED, STATUS
 from isotherm.labels import UNKNOWN
+from isotherm.read_only import cached_property
 from isotherm.trust.calibrate import calibrate
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, ParameterError
 from isotherm.read.column_contents import plain, why_no_ids
 from isotherm.read.paired_names import names_ends
 from isotherm.read.row_splitter import RowSplitter
+from isotherm.read_only import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 
 from isotherm.read.options import NumberOptions
 from isotherm.read.report import shown
+from isotherm.read_only import cached_property
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

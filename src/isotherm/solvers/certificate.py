@@ -18,12 +18,11 @@ it is the mean time a random walk takes to reach the boundary, with their roots 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.read_only import Sealed
+from isotherm.read_only import Sealed, cached_property
 from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ product with the adjacency matrix, and nothing needs to be cut out of it or put 
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from isotherm.read_only import cached_property
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers.imbalance import drains_of, imbalance
 from isotherm.solvers.superposition import superpose

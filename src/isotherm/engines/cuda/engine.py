@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from isotherm.engines.cuda.vectors import Nodes
 from isotherm.engines.native.superposed import native_superpose
 from isotherm.engines.session import HostSession
 from isotherm.errors import ParameterError
+from isotherm.read_only import cached_property
 from isotherm.solvers.cg import ConjugateGradient
 from isotherm.solvers.imbalance import Imbalance
 from isotherm.solvers.operator import ReferenceOperator

@@ -8,7 +8,6 @@ changed since it was opened.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from isotherm.graph.rows import Rows
 from isotherm.graph.saved.file import open_file
 from isotherm.graph.saved.header import changed
 from isotherm.graph.saved.names import SavedNodes
+from isotherm.read_only import cached_property
 
 if TYPE_CHECKING:
     import os

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from isotherm.graph.nodes import NodeIndex
 from isotherm.graph.saved.header import changed
 from isotherm.graph.saved.lookup import Table, find_numbers, find_texts, make_lookup, slow_lookup
 from isotherm.graph.texts import texts_of
+from isotherm.read_only import cached_property
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.classifier.answers import Tally
 from isotherm.classifier.estimator import slices
+from isotherm.read_only import cached_property
 from isotherm.report.palette import Palette, colour
 from isotherm.report.tables import Cell
 from isotherm.report.words import counted, short
