@@ -460,6 +460,35 @@ def test_locks_are_in_no_copy_and_in_no_pickle(graph):
         is_as_fitted(one)
 
 
+class Meddling:
+    """Stands for another thread, which keeps what it has found while an object is copied."""
+
+    def __init__(self, thing):
+        self.thing = thing
+
+    def __reduce__(self):
+        vars(self.thing)["found"] = 1
+        return int, ()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("part", ["problem", "graph", "rows", "ids", "solution", "proof", "later"])
+def test_what_a_question_finds_while_a_model_is_copied_does_not_end_the_copy(part, way, graph):
+    model = copy.deepcopy(DirichletClassifier().fit(graph, Y))
+    problem, solution = model.problem_, model.solution_
+    thing = {
+        "problem": problem,
+        "graph": problem.graph,
+        "rows": problem.graph.rows,
+        "ids": problem.graph.nodes,
+        "solution": solution,
+        "proof": solution.certificate,
+        "later": model._later,
+    }[part]
+    vars(thing)["meddling"] = Meddling(thing)
+    assert np.array_equal(WAYS[way](model).labels_, model.labels_)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("call", ["fit", "update"])
 def test_a_child_forked_while_a_thread_works_goes_on_with_the_model(call, graph):

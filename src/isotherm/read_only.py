@@ -45,6 +45,9 @@ class Sealed:
     def __post_init__(self) -> None:
         seal(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))  # of one moment: another thread may keep more while this is copied
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         seal(self)

@@ -338,7 +338,7 @@ class Graph:
     def __getstate__(self) -> dict[str, Any]:
         """Without what is found again; of a graph in a file only where that is."""
         found = {"degrees", "components", "_parts"}
-        return {name: value for name, value in vars(self).items() if name not in found}
+        return {name: value for name, value in [*vars(self).items()] if name not in found}
 
     def __repr__(self) -> str:
         return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"
