@@ -28,6 +28,7 @@ from isotherm import (
 from isotherm.engines import ENGINES
 from isotherm.errors import SessionError
 from isotherm.graph.rows import Rows
+from isotherm.listing import list_nodes
 from isotherm.locks import READING
 from oracle import grid, random_graph
 
@@ -289,6 +290,35 @@ def test_explanations_are_of_the_model_as_it_is_when_they_are_asked_for(graph):
     for node, one in zip([50, 51], found, strict=True):
         assert one.classes == pytest.approx(model.explain(node).classes, abs=1e-9)
         assert 1 not in [seed for seed, *_ in one.seeds]
+
+
+@pytest.mark.parametrize("kind", [DirichletClassifier, StackedDirichletClassifier])
+def test_explanations_go_on_after_a_change_that_failed(kind, graph, monkeypatch):
+    model = kind(tol=1e-9).fit(graph, Y)
+    right, found = model.explain(51), model.explain_each([50, 51])
+    next(found)
+    monkeypatch.setattr(kind, "_conclude", lambda *_: 1 / 0)  # the session has changed by then
+    with pytest.raises(ZeroDivisionError):
+        model.update({60: 2, 61: 2, 1: None})
+    assert next(found).classes == pytest.approx(right.classes, abs=1e-9)
+
+
+@pytest.mark.parametrize("call", ["write_predictions", "list_nodes"])
+def test_a_model_is_not_changed_by_the_progress_of_a_question(call, graph, tmp_path):
+    model, refused = DirichletClassifier().fit(graph, Y), []
+
+    def change(*_):
+        with pytest.raises(SessionError, match="its own progress function"):
+            model.fit(grid(3, 3), {0: "x", 8: "y"})
+        refused.append(True)
+
+    if call == "list_nodes":
+        assert len(list_nodes(model, 1, top=3, progress=change)) == 3
+    else:
+        write_predictions(model, tmp_path / "all.csv", progress=change)
+        assert (tmp_path / "all.csv").read_text().count("\n") == 151
+    assert refused
+    assert model.update({40: 1}).predict().shape == (150,)
 
 
 # --- interrupts -----------------------------------------------------------------------------------

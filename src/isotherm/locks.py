@@ -8,7 +8,7 @@ by C in a single line, so that an interrupt finds it either held by a call or fr
 from __future__ import annotations
 
 import os
-from functools import wraps
+from functools import partial, wraps
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -24,7 +24,7 @@ T = TypeVar("T")
 Made = TypeVar("Made")
 
 FITTING = ("fit", "update")  # methods that change a model
-READING = ("codes", "some_scores", "node_texts")  # that read one attribute each: they never wait
+READING = ("some_scores", "node_texts")  # that read one attribute each: they never wait
 
 _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 if hasattr(os, "register_at_fork"):
@@ -48,10 +48,18 @@ class Turn:
         """What a method returns, unless it is called where no model is at rest."""
         if self.progress.locked():
             raise SessionError(
-                "the model is being fitted, and this is its own progress function: ask once `fit` "
-                "or `update` has returned, or ask a copy that was made before"
+                "the model is at work, and this is its own progress function: ask once the call "
+                "that it tells of has returned, or ask a copy that was made before"
             )
+        if kwargs.get("progress") is not None:
+            kwargs["progress"] = partial(self.tell, kwargs["progress"])
         return method(*args, **kwargs)
+
+    def tell(self, progress: Method, *seen: Any) -> Any:
+        """Call the user's `progress`, which may not ask the model."""
+        if self.progress.locked():  # by a call that this one is part of
+            return progress(*seen)
+        with self.progress: return progress(*seen)  # noqa: E701  # fmt: skip
 
 
 def by_one_thread(work: Callable[..., T]) -> Callable[..., T]:
@@ -87,13 +95,9 @@ def in_one_step(method: Callable[..., T]) -> Callable[..., T]:
     """
 
     @wraps(method)
-    def changed(model: Any, *args: Any, progress: Any = None, **kwargs: Any) -> Any:
-        turn, twin, before = lock_of(model, Turn), twin_of(model), dict(vars(model))
-
-        def told(*seen: Any) -> Any:
-            with turn.progress: return progress(*seen)  # noqa: E701  # fmt: skip
-
-        method(twin, *args, progress=None if progress is None else told, **kwargs)
+    def changed(model: Any, *args: Any, **kwargs: Any) -> Any:
+        twin, before = twin_of(model), dict(vars(model))
+        method(twin, *args, **kwargs)
         new = vars(twin).items()
         vars(model).update({k: v for k, v in new if k not in before or before[k] is not v})
         return model

@@ -215,7 +215,8 @@ class Diagnostics:
                 if len(without):
                     found, scores = self._explained_without(i, without, asked)
                 else:
-                    flows = flows or self._flows(none)
+                    if not flows or flows[0].session is not of.session():  # or a change has failed
+                        flows = self._flows(none)
                     code = int(of.codes(np.array([i]))[0][0])
                     found = self._explained(flows, i, seeds, (code, None), asked)
             except LabelError as error:
