@@ -2,7 +2,11 @@
 
 import asyncio
 import http.client
+import os
+import re
 import socket
+import subprocess
+import sys
 import time
 from contextlib import ExitStack
 
@@ -42,6 +46,14 @@ def page(tmp_path):
 
         ask.connect = connect
         yield ask
+
+
+def status_of(connection):
+    """That of the next answer, of which nothing is left to read."""
+    answer = http.client.HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer.status
 
 
 def is_closed(connection, seconds=10.0):
@@ -101,47 +113,140 @@ def test_whoever_does_not_read_is_closed(page, monkeypatch):
     assert page("/api/state")[0] == 200
 
 
+class Unread(asyncio.Transport):
+    """Whose client does not read what is written, or so much between two looks at what is left."""
+
+    closing = aborted = False
+
+    def __init__(self, *left):
+        super().__init__()
+        self.left = list(left)
+
+    def write(self, data):
+        pass
+
+    def close(self):  # and it stays: what was written is not read
+        self.closing = True
+
+    def is_closing(self):
+        return self.closing
+
+    def resume_reading(self):
+        pass
+
+    def get_write_buffer_size(self):
+        return self.left.pop(0) if len(self.left) > 1 else 1
+
+    def abort(self):
+        self.aborted = self.closing = True
+
+
+async def answered(_scope, _receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+def connected(state, *left):
+    connection = connections.Connection(uvicorn.Config(answered, log_config=None), state, {})
+    connection.connection_made(transport := Unread(*left))
+    return connection, transport
+
+
+async def until(transport, what):
+    for _ in range(1000):
+        if getattr(transport, what):
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
 def test_an_answer_that_nobody_reads_does_not_keep_a_closed_connection(monkeypatch):
     monkeypatch.setattr(connections, "PATIENCE", 0.05)
 
-    class Unread(asyncio.Transport):
-        closing = aborted = False
-
-        def write(self, data):
-            pass
-
-        def close(self):  # and it stays: what was written is not read
-            self.closing = True
-
-        def is_closing(self):
-            return self.closing
-
-        def resume_reading(self):
-            pass
-
-        def abort(self):
-            self.aborted = True
-
-    async def answer(_scope, _receive, send):
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body"})
-
-    async def until(transport, what):
-        for _ in range(1000):
-            if getattr(transport, what):
-                return True
-            await asyncio.sleep(0.01)
-        return False
-
     async def ask():
-        config = uvicorn.Config(answer, log_config=None)
-        connection = connections.Connection(config, ServerState(), {})
-        connection.connection_made(transport := Unread())
+        connection, transport = connected(ServerState())
         connection.data_received(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         assert await until(transport, "closing")
         return await until(transport, "aborted")
 
     assert asyncio.run(ask())
+
+
+def test_whoever_reads_an_answer_slowly_has_all_of_it(monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 0.01)
+
+    async def ask():
+        connection, transport = connected(ServerState(), 0, 90, 60, 60, 59, 59, 59, 58)
+        connection._rest()  # what comes is whole
+        connection.pause_writing()
+        assert await until(transport, "aborted")
+        return transport.left
+
+    assert asyncio.run(ask()) == [58]  # not before two looks saw as much
+
+
+def test_closed_connections_that_are_not_read_count_until_they_are_gone(monkeypatch):
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
+
+    async def ask():
+        state = ServerState()
+        first, *others = (connected(state) for _ in range(2))
+        first[0].data_received(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert await until(first[1], "closing")
+        others.append(connected(state))
+        return first[1].aborted, [transport.aborted for _, transport in others]
+
+    assert asyncio.run(ask()) == (True, [False, False])
+
+
+def test_those_who_were_just_refused_do_not_outlast_the_user(page, monkeypatch):
+    """Requests without the token, as many as they are, make no connection younger."""
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 8)
+    refused = "GET /api/state HTTP/1.1\r\nHost: {host}\r\n\r\n"
+    others = [page.connect(refused) for _ in range(8)]
+    assert [status_of(one) for one in others] == 8 * [401]
+    user = page.connect("")
+    assert is_closed(others[0])  # by now the user's is there
+    for one in others[1:]:
+        one.sendall(refused.format(host=f"127.0.0.1:{page.port}").encode())
+        assert status_of(one) == 401
+    page.connect("")
+    assert is_closed(others[1])
+    user.sendall(LARGE.format(host=f"127.0.0.1:{page.port}").encode())
+    assert status_of(user) == 200
+
+
+def test_a_page_that_listens_is_told_however_long_nothing_happened(page, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 0.1)
+    listening = page.connect(LISTENING)
+    assert not is_closed(listening, 0.5)
+    assert page("/api/label", {"node": 0, "label": "told late"})[0] == 200
+    listening.settimeout(10)
+    told = b""
+    while b"told late" not in told:
+        told += listening.recv(1 << 16)
+
+
+FEW_FILES = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+from isotherm.__main__ import main
+sys.argv[1:] = "label --demo karate --no-open --port 0 --token".split() + sys.argv[1:]
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the number of files")
+def test_those_that_never_ask_leave_room_where_a_program_may_have_256_files(tmp_path):
+    command = [sys.executable, "-u", "-c", FEW_FILES, TOKEN]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as child, ExitStack() as stack:  # fmt: skip
+        stack.callback(child.terminate)
+        port = next(filter(None, (re.search(r"http://127.0.0.1:(\d+)", x) for x in child.stdout)))
+        for _ in range(300):
+            stack.enter_context(socket.create_connection(("127.0.0.1", int(port[1])), 10))
+        assert Client(int(port[1]))("/api/state")[0] == 200
 
 
 def test_a_connection_serves_one_request_after_the_other(page, monkeypatch):

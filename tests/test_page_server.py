@@ -81,6 +81,7 @@ def test_an_address_with_the_token_becomes_a_cookie(page):
         ("/static/page.js", {"Authorization": None}, 401),
         ("/api/state", {"Authorization": "Bearer wrong"}, 401),
         ("/api/state", {"Authorization": None, "Cookie": "isotherm-1=x; broken"}, 401),
+        ("/api/state", {"Authorization": None, "Cookie": 'a="' + 30_000 * r"\0" + '"'}, 401),
         ("/?token=wrong", {}, 401),
         ("/?other=1", {}, 401),
         ("/api/state", {"Host": "evil.example"}, 421),
@@ -169,6 +170,14 @@ def test_malformed_labels_are_refused_and_change_nothing(page, body, status):
     assert got == status
     assert told["error"]
     assert page.session.labelling.version == before
+
+
+def test_the_cookie_is_found_beside_those_of_other_programs_on_this_machine(page):
+    own = f"isotherm-{page.port}={TOKEN}"
+    for others in ("{}", "a=b; {}; c=d", 'a b="{{;{} ;', 'a="\\; {}', "isotherm-1=x; {}", "=; {}"):
+        assert page("/api/state", Authorization=None, Cookie=others.format(own))[0] == 200
+    for wrong in (own + "x", "x" + own, own.replace("=", ""), own.replace("-", "="), TOKEN):
+        assert page("/api/state", Authorization=None, Cookie=wrong)[0] == 401
 
 
 def test_other_methods_are_refused(page):

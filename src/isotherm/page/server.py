@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from isotherm.page.session import LabellingSession
 
 PORT = 8765  # unless another is asked for
-BACKLOG = 100  # connections that come in at once
+BACKLOG = 20  # connections taken at once, so few that each can ask before too many come
+QUEUE = 512  # connections that wait for that
 TRIED = 20  # ports after the one that is in use
 
 
@@ -47,7 +48,7 @@ def bind(host: str, port: int) -> socket.socket:
             if os.name == "posix":
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind((host, number))
-            found.listen(BACKLOG)
+            found.listen(QUEUE)
         except OSError as error:
             found.close()
             last = error
@@ -76,6 +77,12 @@ class Server(uvicorn.Server):
         """End from another thread."""
         self._leave()
         self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin; the queue is longer than what is taken from it at once."""
+        await super().startup(sockets)
+        for one in sockets or []:
+            one.listen(QUEUE)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End, and close what browsers still have open: no socket is left to be found later."""
