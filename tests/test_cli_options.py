@@ -228,6 +228,25 @@ def test_every_command_reads_as_it_is_told(here, command):
     assert "'99'" in result.stderr
 
 
+@pytest.mark.parametrize("command", sorted(READ | {"build"}))
+def test_an_encoding_that_lies_is_said_to_be_wrong_by_every_command(here, command):
+    others = ["labels.txt", *ARGUMENTS.get(command, [])]
+    arguments = ["-o", "g.iso"] if command == "build" else others
+    result = here(command, "edges.txt", *arguments, "--encoding", "utf-16")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "edges.txt is not utf-16: " in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [
+    ["explain", "edges.txt", "labels.txt", "3", "--most"], ["estimate", "edges.txt", "--classes"],
+    ["suspects", "edges.txt", "labels.txt", "--most"],
+])  # fmt: skip
+def test_a_count_beyond_all_numbers_of_the_machine_is_no_bug(here, arguments):
+    result = here(*arguments, "99999999999999999999", *OF_THESE_FILES)
+    assert result.returncode in (0, 2), result.stderr
+    assert "bug" not in result.stderr
+
+
 def test_two_files_cannot_both_be_standard_input(here):
     for command in ("estimate", "suspects"):
         result = here(command, "-", "-", stdin="a,b\n")

@@ -103,6 +103,7 @@ def test_verbose_says_what_was_done(here):
             for one in (
                 ["--summary", "s.json"], ["--temperatures"], ["--min-probability", "0.5"],
                 ["--confidence", "0.5"], ["--model", "stacked"], ["--stop", "labels"],
+                ["--label-separator", ""],
             )
         ),
     ],

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sqlite3
+import struct
 import subprocess
 import sys
 import zipfile
@@ -325,6 +326,17 @@ def test_archives_of_several_files_broken_or_with_a_password_are_refused(tmp_pat
     path.write_bytes(protected)
     with pytest.raises(FileError, match="protected by a password: unpack it first"):
         read_graph(path)
+
+
+def test_an_archive_of_a_file_without_a_name_is_refused(tmp_path):
+    path = zipped(tmp_path / "e.zip", {"e": csv_text()})
+    data = bytearray(path.read_bytes())
+    directory = data.index(b"PK\x01\x02")
+    struct.pack_into("<HH", data, directory + 28, 0, 1)  # bytes of the name, and of what follows
+    for bad in (bytes(data), zipped(path, {".": csv_text()}).read_bytes()):
+        path.write_bytes(bad)
+        with pytest.raises(FileError, match=r"e\.zip is a damaged .*: a file in it has no"):
+            read_graph(path)
 
 
 def test_an_archive_that_fills_the_memory_is_refused(tmp_path):

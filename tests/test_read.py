@@ -96,6 +96,22 @@ def test_utf_16_and_latin_1_are_read(tmp_path):
         read_graph(path, encoding="klingon")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-7", "shift_jis"])
+@pytest.mark.parametrize("count", [1, 100_000])
+def test_an_encoding_that_lies_is_said_to_be_wrong(tmp_path, encoding, count):
+    path = written(tmp_path, b"source,target\n" + count * b"a,b\n" + "+,ü\n".encode("latin-1"))
+    known = Graph.from_edges(["a"], ["b"])
+    for read in (read_graph, lambda *args, **how: read_labels(*args, known, **how)):
+        with pytest.raises(FileError, match=f"edges.csv is not {encoding}: .*; name its encoding"):
+            read(path, encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", ["idna", "punycode", "hex", "undefined", "a\0b", ""])
+def test_what_encodes_no_text_is_no_encoding(tmp_path, encoding):
+    with pytest.raises(ParameterError, match="there is no text encoding"):
+        read_graph(written(tmp_path, "source,target\na,b\n"), encoding=encoding)
+
+
 def test_ids_stay_as_they_are_written(tmp_path):
     graph = read_graph(written(tmp_path, "007,7\n7,#1\n7.50,NA\nnull,1e3\n"))
     assert graph.names.tolist() == ["007", "7", "7.50", "null", "#1", "NA", "1e3"]

@@ -188,6 +188,7 @@ def test_explaining_a_stranger_is_an_error():
     with pytest.raises(ParameterError, match="paths"):
         model.explain(1, paths=-1)
     assert model.explain(1, paths=0).paths == []
+    assert model.explain(1, paths=10**20).paths == model.explain(1, paths=1000).paths
 
 
 def test_means_of_a_row_are_those_of_the_decision(rng):

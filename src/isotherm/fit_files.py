@@ -68,6 +68,11 @@ def predict_label_sets(
     """
     from isotherm.classifier.multilabel import MultiLabelDirichletClassifier  # slow to load
 
+    if separator == "":
+        raise ParameterError(
+            "--label-separator must be one character or more, such as ';': leave it out if a "
+            "cell has one label"
+        )
     return _done(
         MultiLabelDirichletClassifier(job.model["decision"], **_parameters(job)),
         job,

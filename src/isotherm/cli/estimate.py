@@ -70,7 +70,10 @@ def estimate(
     ] = None,
     *,
     classes: Annotated[
-        int, typer.Option(min=1, help="Number of classes to expect if there are no labels.")
+        int,
+        typer.Option(
+            min=1, max=2**31 - 1, help="Number of classes to expect if there are no labels."
+        ),
     ] = CLASSES,
     machines: MachineSizes,
     model: o.ModelOptions,

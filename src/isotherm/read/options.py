@@ -10,6 +10,7 @@ from isotherm.read.unpacking import UnpackLimit
 
 ON_ERROR = ("raise", "skip")
 IDS = ("exact", "normalised")
+OF_HOST_NAMES = ("idna", "punycode")  # encodings that Python has, but no text
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,11 @@ class TextOptions:
         if self.ids not in IDS:
             raise ParameterError.unknown("ids", self.ids, IDS)
         try:
-            codecs.lookup(self.encoding)
             " ".encode(self.encoding)
-        except (LookupError, UnicodeError, ValueError):
+            known = codecs.lookup(self.encoding).name not in OF_HOST_NAMES
+        except (LookupError, ValueError):
+            known = False
+        if not known:
             raise ParameterError(
                 f"there is no text encoding {self.encoding!r}; try utf-8, latin-1 or utf-16"
-            ) from None
+            )

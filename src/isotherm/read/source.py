@@ -93,17 +93,25 @@ class Source:
 
     def blocks(self, size: int, encoding: str = "utf-8") -> Iterator[bytes]:
         """The contents as UTF-8, in blocks of about this size."""
-        marked = next((name for mark, name in _BOMS.items() if self.head.startswith(mark)), None)
+        marked = _marked(self.head)
         decoder = None
         if marked or codecs.lookup(encoding).name != "utf-8":
             decoder = codecs.getincrementaldecoder(marked or encoding)()
         head, self.head = self.head, b""  # they are needed but once
         block = head + self._read(size - len(head)) if size > len(head) else head
-        while block:
-            yield self._recoded(decoder, block) if decoder else block
-            block = self._read(size)
-        if decoder:
-            yield self._recoded(decoder, b"", final=True)
+        with self._decoding(marked or encoding):
+            while block:
+                yield decoder.decode(block).encode(errors="replace") if decoder else block
+                block = self._read(size)
+            if decoder:
+                yield decoder.decode(b"", True).encode(errors="replace")
+
+    def recoded_head(self, encoding: str) -> bytes:
+        """The first bytes as UTF-8, without what cannot be read."""
+        encoding = _marked(self.head) or encoding
+        with self._decoding(encoding):
+            text = codecs.getincrementaldecoder(encoding)(errors="ignore").decode(self.head)
+        return text.encode(errors="replace")
 
     def everything(self) -> BinaryIO:
         """The contents as a file that can be read in any order."""
@@ -160,15 +168,15 @@ class Source:
         """The contents as a file that can be read once."""
         return io.BufferedReader(_Joined(self.head, self._read))
 
-    def _recoded(self, decoder: Any, block: bytes, *, final: bool = False) -> bytes:
+    @contextmanager
+    def _decoding(self, encoding: str) -> Iterator[None]:
         try:
-            text: str = decoder.decode(block, final)
-        except UnicodeDecodeError as error:
+            yield
+        except UnicodeError as error:
             raise FileError(
-                f"{self.name} is not {error.encoding}: {error.reason}; name its encoding with "
-                "--encoding (encoding=)"
+                f"{self.name} is not {encoding}: {getattr(error, 'reason', error)}; name its "
+                "encoding with --encoding (encoding=)"
             ) from None
-        return text.encode(errors="replace")
 
     def _read(self, count: int) -> bytes:
         """So many bytes, or what is left."""
@@ -204,7 +212,12 @@ class _Joined(io.RawIOBase):
 
 def has_mark(head: bytes) -> bool:
     """Whether a text begins with a mark of its encoding."""
-    return any(head.startswith(mark) for mark in _BOMS)
+    return _marked(head) is not None
+
+
+def _marked(head: bytes) -> str | None:
+    """The encoding of a text that begins with a mark of it."""
+    return next((name for mark, name in _BOMS.items() if head.startswith(mark)), None)
 
 
 def _size(raw: Any) -> int | None:
@@ -217,12 +230,6 @@ def _last_write(raw: Any) -> tuple[int, int]:
     """What changes when a file is written to: its time and its size."""
     status = os.fstat(raw.fileno())
     return status.st_mtime_ns, status.st_size
-
-
-def recoded(head: bytes, encoding: str) -> bytes:
-    """The first bytes of a file as UTF-8, whatever cannot be read left out."""
-    marked = next((name for mark, name in _BOMS.items() if head.startswith(mark)), encoding)
-    return codecs.getincrementaldecoder(marked)(errors="ignore").decode(head).encode()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from isotherm.read.layout import MAY_DELIMIT, Layout, checked_delimiter, find_la
 from isotherm.read.parse import Parser
 from isotherm.read.report import ReadReport
 from isotherm.read.row_splitter import LINE_FEED, RowSplitter, row_ends
-from isotherm.read.source import has_mark, recoded
+from isotherm.read.source import has_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ class TextTable:
 
     def _found(self, wanted: Sequence[str | None]) -> Layout:
         source, options = self.source, self.options
-        head = recoded(source.head, options.encoding).removeprefix(codecs.BOM_UTF8)
+        head = source.recoded_head(options.encoding).removeprefix(codecs.BOM_UTF8)
         if b"\n" not in head:
             head = head.replace(b"\r", b"\n")
         delimiter = options.delimiter and checked_delimiter(options.delimiter)

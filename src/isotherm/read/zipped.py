@@ -66,4 +66,8 @@ class OnlyMember:
 def _counts(member: zipfile.ZipInfo) -> bool:
     """Whether a member is a file that somebody put there, not one that a system added."""
     path = PurePosixPath(member.filename)
-    return not (member.is_dir() or path.parts[0] == "__MACOSX" or path.name.startswith("._"))
+    if member.filename.endswith("/"):
+        return False
+    if not path.parts:
+        raise zipfile.BadZipFile("a file in it has no name")
+    return not (path.parts[0] == "__MACOSX" or path.name.startswith("._"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -78,7 +79,7 @@ class PathSearch:
         See `isotherm.trust.explain.Shares.paths`.
         """
         all_paths = self._each()
-        found = [path for path, _ in itertools.islice(all_paths, most)]
+        found = [path for path, _ in itertools.islice(all_paths, min(most, sys.maxsize))]
         if heat is None:
             return found, None
         carried = sum(path.share for path in found)
