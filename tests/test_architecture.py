@@ -13,6 +13,7 @@ ROOT = Path(isotherm.__file__).parent
 # A module imports only from those above it (`__init__` and `__main__` stand outside).
 ORDER = [
     "errors",
+    "caller",
     "locks",
     "read_only",
     "masked",

@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.neighbors import KNeighborsTransformer
 
-from isotherm import Graph
-from isotherm.errors import GraphError, IsothermWarning
+from isotherm import (
+    AsymmetryWarning,
+    DirichletClassifier,
+    DirichletRegressor,
+    Graph,
+    GraphError,
+    IsothermWarning,
+    MultiLabelDirichletClassifier,
+    StackedDirichletClassifier,
+)
 
 
 def dense(graph):
@@ -57,7 +66,52 @@ def test_isolated_nodes_are_kept():
 
 def test_a_weighted_matrix_that_is_not_symmetric_becomes_a_plus_its_transpose():
     A = np.array([[1.0, 2, 0], [1, 0, 0], [0, 5, 0]])
-    assert np.array_equal(dense(Graph.from_matrix(A)), A + A.T)
+    with pytest.warns(AsymmetryWarning, match=r"of 2 pairs of nodes .* \(by up to 5\)") as told:
+        graph = Graph.from_matrix(A)
+    assert np.array_equal(dense(graph), A + A.T)
+    assert [str(one.filename) for one in told] == [__file__], "once, and it points to the caller"
+    for symmetrised in (A + A.T, (A + A.T) / 2, np.maximum(A, A.T)):  # silences it
+        assert np.array_equal(dense(Graph.from_matrix(symmetrised)), symmetrised)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DirichletClassifier(),
+        DirichletRegressor(),
+        MultiLabelDirichletClassifier(),
+        StackedDirichletClassifier(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_of_a_matrix_that_is_not_symmetric_warns_once(model):
+    A = np.diag([1.0, 2, 3, 4, 5], k=1)
+    y = [[0], *[None] * 4, [1]] if "Multi" in type(model).__name__ else [0, *[None] * 4, 1]
+    with pytest.warns(AsymmetryWarning, match="5 pairs") as told:
+        model.fit(A, y)
+    assert [one.filename for one in told if one.category is AsymmetryWarning] == [__file__]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_differences_of_rounding_are_no_directions(kind, rng):
+    """The last digits of a kernel may differ between its halves, on one processor or another."""
+    A = rng.random((9, 9)).astype(kind)
+    A = A + A.T
+    A[2, 5] = np.nextafter(A[2, 5], kind(0))
+    assert (dense(Graph.from_matrix(A)) >= 1.99 * A).all()
+    A[2, 5] *= kind(0.99)
+    with pytest.warns(AsymmetryWarning, match=r"of 1 pair of nodes"):
+        Graph.from_matrix(A)
+
+
+def test_neighbours_that_are_not_mutual_are_edges_without_a_warning(rng, caplog):
+    A = KNeighborsTransformer(mode="connectivity", n_neighbors=2).fit_transform(rng.random((12, 2)))
+    union = A.maximum(A.T)
+    assert union.nnz > A.nnz
+    with caplog.at_level("INFO", logger="isotherm"):
+        graph = Graph.from_matrix(A)
+    assert np.array_equal(dense(graph), union.toarray())
+    assert f"{union.nnz - A.nnz} edges of a 0/1 matrix lead one way" in caplog.text
 
 
 @pytest.mark.parametrize("dtype", [bool, int, float, np.float32, np.uint8])
@@ -69,7 +123,9 @@ def test_a_0_1_matrix_that_is_not_symmetric_becomes_the_union(dtype):
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
 def test_every_sparse_format_gives_the_same_graph(kind, rng):
     A = rng.integers(0, 3, (8, 8)).astype(float)
-    assert np.array_equal(dense(Graph.from_matrix(sparse.coo_array(A).asformat(kind))), A + A.T)
+    with pytest.warns(AsymmetryWarning):
+        graph = Graph.from_matrix(sparse.coo_array(A).asformat(kind))
+    assert np.array_equal(dense(graph), A + A.T)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +188,8 @@ def test_the_input_matrix_is_not_changed():
         (np.array([1.0, 0.0, 2.0]), np.array([2, 1, 0]), np.array([0, 2, 2, 3])), shape=(3, 3)
     )
     before = unsorted.copy()
-    Graph.from_matrix(unsorted)
+    with pytest.warns(AsymmetryWarning):
+        Graph.from_matrix(unsorted)
     for part in ("data", "indices", "indptr"):
         assert np.array_equal(getattr(unsorted, part), getattr(before, part))
 
@@ -289,6 +346,7 @@ def test_integer_columns_with_weights(column):
     assert graph.degrees.tolist() == [0.5, 2.5, 2.0]
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.AsymmetryWarning")
 def test_the_adjacency_matrix_is_canonical_however_it_was_made(rng):
     source, target = rng.integers(0, 30, (2, 300))
     half = rng.integers(0, 2, (30, 30)) * rng.random((30, 30))

@@ -83,6 +83,7 @@ def test_ends_outside_the_graph_are_an_error():
         core.from_edges(3, np.array([0, 3]), np.array([1, 1]), None, 1)
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.AsymmetryWarning")  # of the unsorted one
 @pytest.mark.parametrize("kind", ["clean", "weighted", "directed", "zeros", "unsorted", "doubled"])
 def test_a_matrix_gives_the_graph_that_scipy_gives(kind, rng, monkeypatch):
     for n in (3, 60, 400):

@@ -76,6 +76,7 @@ def test_a_matrix_edited_later_changes_no_answer(edit, weighted, rng):
         assert np.array_equal(model.temperatures_, right.temperatures_, equal_nan=True)
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.AsymmetryWarning")
 def test_what_scipy_has_noted_of_a_matrix_is_not_believed():
     shuffled = sparse.csr_array(
         (np.array([2.0, 1, 1, 2]), np.array([2, 1, 0, 0]), np.array([0, 2, 3, 4])), shape=(3, 3)

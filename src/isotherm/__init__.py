@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from isotherm.engines.cuda import CudaEngine as CudaEngine
     from isotherm.engines.native import NativeEngine as NativeEngine
     from isotherm.equilibrium import solve_dirichlet as solve_dirichlet
+    from isotherm.errors import AsymmetryWarning as AsymmetryWarning
     from isotherm.errors import DatasetError as DatasetError
     from isotherm.errors import DeviceError as DeviceError
     from isotherm.errors import FileError as FileError
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from isotherm.write import write_predictions as write_predictions
 
 _HOME = {
+    "AsymmetryWarning": "errors",
     "BlockModel": "block_model",
     "Certificate": "solvers",
     "ConjugateGradient": "solvers",

@@ -165,6 +165,23 @@ class IsothermWarning(UserWarning):
     """
 
 
+class AsymmetryWarning(IsothermWarning):
+    """A matrix of weights is not symmetric: those of the two directions of an edge were added.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from isotherm import AsymmetryWarning, Graph
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", AsymmetryWarning)         # such matrices are a mistake
+    ...     try:
+    ...         Graph.from_matrix([[0, 1], [2, 0]])
+    ...     except AsymmetryWarning as warning:
+    ...         print(warning)
+    the matrix is not symmetric: the two directions of 1 pair of nodes have different weights ...
+    """
+
+
 class NoAnswer(IsothermWarning):
     """A classifier of another library failed, in a comparison that goes on without it."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from isotherm.classifier.caller import depth_of_caller
+from isotherm.caller import depth_of_caller
 from isotherm.classifier.estimator import STATUS, check_is_fitted
 from isotherm.classifier.inputs import graph_and_labels, warn_of_cross_validation
 from isotherm.classifier.model import FoundLater

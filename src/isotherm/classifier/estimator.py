@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.classifier.caller import depth_of_caller
+from isotherm.caller import depth_of_caller
 from isotherm.classifier.export import frame_of, networkx_of
 from isotherm.classifier.new_nodes import extend, read_new_nodes
 from isotherm.engines import choose_engine

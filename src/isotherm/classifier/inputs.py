@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from isotherm.classifier.caller import (
+from isotherm.caller import (
     CROSS_VALIDATION,
     depth_of_caller,
     is_called_by,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.caller import VOTING, is_called_by
 from isotherm.classifier.answers import Answers, Tally
-from isotherm.classifier.caller import VOTING, is_called_by
 from isotherm.classifier.estimator import (
     NO_HEAT,
     SEED,

@@ -31,8 +31,8 @@ class Graph:
 
     The rules they share:
 
-    - edges have no direction: a non-symmetric matrix becomes ``A + Aᵀ``, or the union of the
-      two where all its entries are 0 or 1;
+    - edges have no direction: a non-symmetric matrix becomes ``A + Aᵀ``, with a warning, or the
+      union of the two where all its entries are 0 or 1;
     - duplicates of unweighted edges merge, weights of duplicate weighted edges add;
     - a self loop is kept and counts once in its node's degree;
     - edges of weight zero are dropped, nodes without edges are kept;
@@ -170,7 +170,8 @@ class Graph:
         Parameters
         ----------
         adjacency : matrix of shape (n, n)
-            Where it is not symmetric the graph is that of ``A + Aᵀ`` (0/1: of the union).
+            Where it is not symmetric the graph is that of ``A + Aᵀ``, with an `AsymmetryWarning`;
+            where it is of 0 and 1, that of the union, which is only logged.
         nodes : sequence of length n, optional
             The node ids; by default 0 … n − 1, or the index of a DataFrame.
 
@@ -181,8 +182,6 @@ class Graph:
 
         Examples
         --------
-        >>> Graph.from_matrix([[0, 2], [1, 0]]).adjacency.toarray().tolist()
-        [[0.0, 3.0], [3.0, 0.0]]
         >>> Graph.from_matrix([[0, 1], [0, 0]]).adjacency.toarray().tolist()
         [[0.0, 1.0], [1.0, 0.0]]
         """

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
-from isotherm.errors import GraphError, WeightTypeError
+from isotherm.caller import depth_of_caller
+from isotherm.errors import AsymmetryWarning, GraphError, WeightTypeError
 from isotherm.graph.nodes import as_column
 from isotherm.masked import has_masked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+logger = logging.getLogger(__name__)
+
 USUAL = "?bBhHiIlLqQfd"  # types of weights
+ALIKE = 1e-5  # two weights may be rounded differently, as those of a kernel are
 EDGE_LIST = "for an edge list, use Graph.from_edges(source, target)"
 
 
@@ -156,7 +162,11 @@ def as_weight_matrix(matrix: Any) -> scipy.sparse.csr_array:
 
 
 def symmetric(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """The matrix itself if symmetric, else A + Aᵀ, else (all entries 0 or 1) their union."""
+    """The matrix itself if symmetric, else A + Aᵀ, or if all entries are 0 or 1 the union.
+
+    The former is warned of, but for differences of rounding; the latter is logged, since nearest
+    neighbours are often a matrix of 0 and 1.
+    """
     mirror = matrix.T.tocsr()
     if (
         np.array_equal(matrix.indptr, mirror.indptr)
@@ -167,6 +177,20 @@ def symmetric(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     total = (matrix + mirror).tocsr()
     if (matrix.data == 1).all():
         total.data[:] = 1.0
+        logger.info(
+            "%d edges of a 0/1 matrix lead one way; heat flows both", total.nnz - matrix.nnz
+        )
+        return total
+    gaps = abs(matrix - mirror)
+    n_pairs = (gaps > total * ALIKE).nnz // 2
+    if n_pairs:
+        warnings.warn(
+            f"the matrix is not symmetric: the two directions of {n_pairs:,} "
+            f"pair{'' if n_pairs == 1 else 's'} of nodes have different weights (by up to "
+            f"{gaps.max():.3g}), which were added. To choose, pass A + A.T or (A + A.T) / 2",
+            AsymmetryWarning,
+            stacklevel=depth_of_caller(),
+        )
     return total
 
 
