@@ -1,5 +1,6 @@
 """A saved graph that is written over while it is open: noticed, and never a false proof."""
 
+import copy
 import os
 import pickle
 import stat
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import isotherm
+from isotherm.classifier import diagnostics, stack
 from isotherm.engines.session import HostSession
 from isotherm.errors import FileError, GraphError
 from isotherm.graph import Graph
@@ -76,6 +78,10 @@ LATER = {
     "leave_one_out": lambda fitted: fitted.leave_one_out(),
     "explain": lambda fitted: fitted.explain("n40"),
     "suggest": lambda fitted: fitted.suggest(2),
+    "predict": lambda fitted: fitted.predict(),
+    "predict_proba": lambda fitted: fitted.predict_proba(),
+    "expected_accuracy": lambda fitted: fitted.expected_accuracy(),
+    "coverage": lambda fitted: fitted.coverage(),
     "names": lambda fitted: fitted.names_,
     "components": lambda fitted: fitted.problem_.graph.components,
     "one row": lambda fitted: fitted.problem_.graph.rows.ends[:3],
@@ -147,6 +153,31 @@ def test_what_is_written_during_a_solve_is_no_answer(path, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(GraphError, match="was written over"):  # and stays so
         fitted.update({"n30": 1})
+
+
+@pytest.mark.parametrize("reads", ["embed", "explain"])
+def test_what_is_written_while_something_else_than_a_solve_reads_is_no_answer(
+    reads, path, monkeypatch
+):
+    known = {f"n{k}": k % 3 for k in range(15)}
+    fitted = isotherm.StackedDirichletClassifier().fit(open_graph(path), known)
+    assert fitted.fallback_ == ""
+    found = {"embed": stack.embed, "explain": diagnostics.mixed_shares}[reads]
+    calls = {
+        "embed": lambda: copy.copy(fitted).fit(fitted.problem_.graph, known),
+        "explain": lambda: fitted.explain("n40"),
+    }
+
+    def disturbed(*args, **kwargs):
+        before = path.read_bytes()
+        overwrite(path, "weights", lambda data: data.reshape(-1, 8)[::-1])
+        path.write_bytes(before)
+        return found(*args, **kwargs)
+
+    monkeypatch.setattr(stack, "embed", disturbed)
+    monkeypatch.setattr(diagnostics, "mixed_shares", disturbed)
+    with pytest.raises(GraphError, match="was written over"):
+        calls[reads]()
 
 
 def test_what_fails_on_arrays_that_changed_is_said_to_be_their_fault(path):

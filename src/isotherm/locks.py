@@ -78,6 +78,17 @@ def by_one_thread(work: Callable[..., T]) -> Callable[..., T]:
 
 
 def one_at_a_time(method: Callable[..., T]) -> Callable[..., T]:
+    """A question to a model: calls in other threads wait, and the graph's file is looked at."""
+
+    @wraps(method)
+    def answered(model: Any, *args: Any, **kwargs: Any) -> T:
+        with model._steady():
+            return method(model, *args, **kwargs)
+
+    return in_turn(answered)
+
+
+def in_turn(method: Callable[..., T]) -> Callable[..., T]:
     """A function of a model, or a method: calls in other threads wait for their turn."""
 
     @wraps(method)
@@ -102,7 +113,7 @@ def in_one_step(method: Callable[..., T]) -> Callable[..., T]:
         vars(model).update({k: v for k, v in new if k not in before or before[k] is not v})
         return model
 
-    return one_at_a_time(changed)
+    return in_turn(changed)
 
 
 def twin_of(model: T) -> T:
@@ -133,6 +144,6 @@ def answers_one_at_a_time(kind: type[T]) -> type[T]:
 def each_in_turn(model: object, found: Iterator[T]) -> Iterator[T]:
     """What is found one after the other, each in a turn of its own: others have theirs between."""
     end: Any = object()
-    step: Callable[[object], Any] = one_at_a_time(lambda _: next(found, end))
+    step: Callable[[Any], Any] = one_at_a_time(lambda _: next(found, end))
     while (one := step(model)) is not end:
         yield one

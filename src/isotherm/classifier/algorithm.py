@@ -135,7 +135,8 @@ class HeatClassifier(Questions):
         start, *further = self._starts(graph, seeds.classes)
         stop = self._stop_for(seeds)
         solution = self._solve(session, start=start, stop=stop, progress=progress)
-        self._conclude(graph.nodes, session, solution, seeds, further, progress)
+        with graph.rows.steady():
+            self._conclude(graph.nodes, session, solution, seeds, further, progress)
         self.doubts_ = self._diagnostics().doubts(self._later.sample)
         seal(self)
         if self.doubts_:
@@ -201,7 +202,8 @@ class HeatClassifier(Questions):
         )
         self._tell(solution)
         self._later = FoundLater()
-        self._conclude(self._nodes, session, solution, seeds, [], progress)
+        with self._steady():
+            self._conclude(self._nodes, session, solution, seeds, [], progress)
         self.doubts_ = self._diagnostics().doubts(self._later.sample, leaving_out=False)
         seal(self)
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from isotherm.solvers import SolveOptions, Warm
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     import scipy
     from numpy.typing import NDArray
@@ -75,6 +77,11 @@ class DirichletEstimator(Sealed):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_session": None}  # prepared again when needed
+
+    def _steady(self) -> AbstractContextManager[None]:
+        """While a question is answered; see `Rows.steady`."""
+        problem = getattr(self, "problem_", None)
+        return nullcontext() if problem is None else problem.graph.rows.steady()
 
     def _prepare(self, problem: DirichletProblem) -> Session:
         """Make a problem ready on the engine asked for."""
