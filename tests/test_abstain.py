@@ -21,7 +21,7 @@ from isotherm.classifier.answers import Answers
 from isotherm.classifier.estimator import STATUS
 from isotherm.report.pages.classification import classification_page
 from isotherm.trust.abstain import LEAST, covered, cross_fitted
-from isotherm.trust.scoring import proportion
+from isotherm.trust.interval import proportion
 from test_classification_report import run_of
 
 LINE = 0.9  # above the probability of some labels and below that of others

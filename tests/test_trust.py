@@ -15,8 +15,9 @@ from isotherm import (
 )
 from isotherm.decision import DECISIONS, Means, scores
 from isotherm.trust.choose import COMPARED, LEAKS, PREFERRED, choose
+from isotherm.trust.interval import proportion
 from isotherm.trust.sample import CHOOSING, JUDGING, columns_of_sample
-from isotherm.trust.scoring import confusion_of, macro_f1, proportion
+from isotherm.trust.scoring import confusion_of, macro_f1
 
 
 def random_graph(rng, n=40, m=90, *, weighted=True, loops=True):

@@ -12,8 +12,8 @@ from isotherm.report.pages import charts
 from isotherm.report.pages.classification import classification_page
 from isotherm.report.words import percent
 from isotherm.trust.calibrate import Bin, calibration_error, reliability
+from isotherm.trust.interval import proportion
 from isotherm.trust.leave_one_out import leave_one_out, leave_some_out
-from isotherm.trust.scoring import proportion
 from test_classification_report import NASTY, parsed, run_of
 
 

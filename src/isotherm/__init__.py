@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from isotherm.errors import SessionError as SessionError
     from isotherm.errors import UnknownNode as UnknownNode
     from isotherm.graph import Graph as Graph
+    from isotherm.labels import Labels as Labels
     from isotherm.read import read_graph as read_graph
     from isotherm.read import read_labels as read_labels
     from isotherm.report.pages.model import write_report as write_report
@@ -79,6 +80,7 @@ _HOME = {
     "IsothermError": "errors",
     "IsothermWarning": "errors",
     "LabelError": "errors",
+    "Labels": "labels",
     "LeaveOneOut": "trust.scoring",
     "MissingLibrary": "errors",
     "MultiLabelDirichletClassifier": "classifier.multilabel",

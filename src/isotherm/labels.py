@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,8 @@ from isotherm.graph.nodes import as_column, is_missing, list_to_column, number_o
 from isotherm.masked import with_none
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
@@ -25,6 +27,75 @@ class ByNode(NamedTuple):
 
     nodes: NDArray[np.generic]
     labels: NDArray[np.generic]
+
+
+class Labels(dict[Any, Any]):
+    """Labels by node, and which of them were drawn at random: these are judged, and no others.
+
+    Parameters
+    ----------
+    labels : mapping {node: label}
+    drawn : iterable of nodes, optional
+        By default it is not known which were.
+
+    Attributes
+    ----------
+    drawn : frozenset or None
+
+    Examples
+    --------
+    >>> from isotherm import DirichletClassifier, Graph, Labels
+    >>> path = Graph.from_edges("abcd", "bcde")
+    >>> labels = Labels({"a": "left", "c": "left", "e": "right"}, drawn=["a", "c"])
+    >>> labels, sorted(labels.drawn)
+    ({'a': 'left', 'c': 'left', 'e': 'right'}, ['a', 'c'])
+    >>> print(DirichletClassifier().fit(path, labels).expected_accuracy())
+    nan (0.000 to 1.000)
+    """
+
+    def __init__(self, labels: Any = (), drawn: Iterable[Hashable] | None = None) -> None:
+        super().__init__(labels)
+        self.drawn = None if drawn is None else frozenset(drawn)
+
+
+def drawn_positions(drawn: Any, graph: Graph) -> NDArray[np.intp] | None:
+    """Positions of the nodes whose labels were drawn at random; None if that is not known.
+
+    Parameters
+    ----------
+    drawn : iterable of ids, or bool array of shape (n,), or None
+    graph : Graph
+
+    Raises
+    ------
+    LabelError, UnknownNode
+        If it is neither.
+    """
+    if drawn is None:
+        return None
+    if str(getattr(drawn, "dtype", "")) in ("bool", "boolean"):
+        if hasattr(drawn, "iloc"):  # a pandas Series names nodes by its index
+            return graph.positions(as_column(drawn.index[drawn.to_numpy(dtype=bool)], "drawn"))
+        given = np.asarray(drawn)
+        if given.shape != (graph.n_nodes,):
+            raise LabelError(
+                f"drawn has shape {given.shape} for a graph of {graph.n_nodes} nodes: give one "
+                "truth value per node, or the ids of the nodes whose labels were drawn at random"
+            )
+        return np.flatnonzero(given)
+    if isinstance(drawn, str | Mapping) or not isinstance(drawn, Iterable):
+        raise LabelError(
+            "drawn must be the ids of the nodes whose labels were drawn at random, or one truth "
+            f"value per node, got {drawn!r:.60}"
+        )
+    ids = list(drawn)
+    positions = graph.positions(as_column(ids, "drawn"))
+    if len(np.unique(positions)) < len(positions):
+        raise LabelError(
+            "drawn names a node twice: give the id of each once, or a bool array of one truth "
+            "value per node"
+        )
+    return positions
 
 
 def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[np.generic]]:

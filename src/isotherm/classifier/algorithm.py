@@ -17,7 +17,7 @@ from isotherm.classifier.verdict import excess
 from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.graph.nodes import as_column
-from isotherm.labels import UNKNOWN, number_classes
+from isotherm.labels import UNKNOWN, Labels, drawn_positions, number_classes
 from isotherm.locks import answers_one_at_a_time
 from isotherm.masked import refuse_masked, with_none
 from isotherm.read_only import seal
@@ -85,6 +85,7 @@ class HeatClassifier(Questions):
         y: Any,
         confidence: Any = None,
         *,
+        drawn: Any = None,
         progress: Progress | None = None,
     ) -> Self:
         """Find the labels of all nodes.
@@ -102,6 +103,10 @@ class HeatClassifier(Questions):
             How sure a label is, above 0 and at most 1. Below 1, a node is not held at its label:
             the label makes up this share of its temperature, and its neighbours the rest. The node
             counts as predicted and may get another label. See `isotherm.classifier.seeds`.
+        drawn : iterable of nodes, or bool array of shape (n,), optional
+            Whose labels were drawn at random, such as the checks of `suggest`. Then only these are
+            judged, and of fewer than 20 nothing is said; `isotherm.read_labels` finds them in a
+            column ``drawn``. By default it is not known.
         progress : callable, optional
             Called every few milliseconds with the steps so far and the error that is still likely;
             what it raises ends the fit, and leaves the classifier as it was.
@@ -126,10 +131,12 @@ class HeatClassifier(Questions):
             raise ParameterError.unknown("stop", self.stop, STOPS)
         warn_of_cross_validation(y)
         graph, labels = graph_and_labels(X, y, self)
-        seeds = read_seeds(labels, graph, confidence)
+        seeds = read_seeds(labels, graph, confidence, drawn)
         problem = seeds.bind(graph, 0.0 if isinstance(self.leak, str) else self.leak)
         asked, abstain = (self.decision, self.leak), self.unreached == "abstain"
-        self.selection_, sample = select(problem, seeds.codes, asked, self._prepare, abstain)
+        self.selection_, sample = select(
+            problem, seeds.codes, asked, self._prepare, abstain, first=seeds.drawn
+        )
         self._later = FoundLater(sample)
         session = self._prepare(problem.with_leak(self.selection_.leak))
         start, *further = self._starts(graph, seeds.classes)
@@ -144,7 +151,13 @@ class HeatClassifier(Questions):
                           stacklevel=depth_of_caller())  # fmt: skip
         return self
 
-    def update(self, labels: Mapping[Hashable, Any], *, progress: Progress | None = None) -> Self:
+    def update(
+        self,
+        labels: Mapping[Hashable, Any],
+        *,
+        drawn: Any = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Add, change or withdraw labels after a fit: exactly, at the cost of one column each.
 
         The result is that of fitting again with these labels, proven like it; decision and leak
@@ -155,6 +168,8 @@ class HeatClassifier(Questions):
         labels : mapping {node: label or None}
             A label is certain, whatever was known of its node before, and may be of a new class;
             None (or −1, or NaN) withdraws one.
+        drawn : iterable of nodes, or bool array of shape (n,), optional
+            Which of these nodes were drawn at random; see `fit`. Those given before stay so.
         progress : callable, optional
             See `fit`.
 
@@ -183,7 +198,7 @@ class HeatClassifier(Questions):
         }
         if not changes:
             return self
-        seeds = self.seeds_.with_changes(changes)
+        seeds = self._drawn_too(self.seeds_.with_changes(changes), labels, drawn)
         column = {label: k for k, label in enumerate(self.classes_.tolist())}
         columns = [column.get(label, -1) for label in seeds.classes.tolist()]
         held = seeds.nodes[: seeds.n_held]  # sorted, and a label given is held
@@ -207,6 +222,15 @@ class HeatClassifier(Questions):
         self.doubts_ = self._diagnostics().doubts(self._later.sample, leaving_out=False)
         seal(self)
         return self
+
+    def _drawn_too(self, seeds: Seeds, labels: Any, drawn: Any) -> Seeds:
+        """Seeds of which further ones were drawn at random, if that is said."""
+        drawn = labels.drawn if drawn is None and isinstance(labels, Labels) else drawn
+        more = drawn_positions(drawn, self.problem_.graph)
+        before = seeds.drawn_nodes
+        if more is None:
+            return seeds
+        return seeds.with_drawn(more if before is None else np.append(before, more))
 
     def fit_predict(self, X: Any, y: Any, confidence: Any = None) -> NDArray[np.generic]:
         """Labels of all nodes; see `fit`."""

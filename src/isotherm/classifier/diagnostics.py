@@ -14,6 +14,7 @@ from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.solvers.method import check_count
 from isotherm.trust import few_labels
 from isotherm.trust.abstain import Coverage, check_probability, covered
+from isotherm.trust.drawn import accuracy_of_drawn
 from isotherm.trust.expected import Expected, Labelled, expect
 from isotherm.trust.explain import Explanation, WeightedFlow, mixed_shares
 from isotherm.trust.responses import Doubts
@@ -83,14 +84,35 @@ class Diagnostics:
             classes=self.classifier.classes_,
             n_seeds=len(seeds.nodes),
             calibration=calibration,
+            drawn=None if seeds.drawn is None else seeds.drawn[left.places],
+            n_free=self._n_free,
         )
+
+    def judged_seeds(self) -> LeftOut:
+        """Seeds left out that say something of other nodes: those drawn, where that is known."""
+        left, drawn = self.classifier.left_out_, self.classifier.seeds_.drawn
+        return left if drawn is None else left.only(np.flatnonzero(drawn[left.places]))
+
+    @property
+    def _n_free(self) -> int:
+        """Free nodes that get a label."""
+        return len(np.setdiff1d(self.classifier.problem_.free, self.classifier.seeds_.nodes))
+
+    def n_drawn(self) -> int | None:
+        """How many seeds drawn at random can be judged; None if it is not known which were."""
+        if self.classifier.seeds_.drawn is None:
+            return None
+        return int(np.count_nonzero(self.judged_seeds().reached))
 
     def expected(self) -> Expected:
         """What seeds left out say of free nodes; see `isotherm.trust.expected`."""
-        of, left, decision = self.classifier, self.classifier.left_out_, self.model.decision
+        of, left, decision = self.classifier, self.judged_seeds(), self.model.decision
         degrees = of.problem_.graph.degrees
         some = np.flatnonzero(left.reached)
         found, nodes = left.labels(decision)[some], of.seeds_.nodes[left.places[some]]
+        if of.seeds_.drawn is not None:
+            right = found == left.codes[some]
+            return Expected(accuracy_of_drawn(right, self._n_free), np.ones(len(some)))
         P = of.calibration_(left.scores(decision)[some])
         seeds = Labelled.of(P, found, degrees[nodes])
         free = np.setdiff1d(of.problem_.free, of.seeds_.nodes)
@@ -102,16 +124,17 @@ class Diagnostics:
     def compare_decisions(self) -> list[Decided]:
         free = np.flatnonzero(self.classifier.problem_.is_free)
         some = free[:: max(1, len(free) // LOOKED_AT)]
-        return self.model.compared(self.classifier.left_out_, some)
+        return self.model.compared(self.judged_seeds(), some)
 
     def coverage(self, min_probabilities: Sequence[float]) -> list[Coverage]:
         of = self.classifier
         least = [check_probability(p) for p in min_probabilities]
-        said = (of.answers(rows) for rows in self._rows())
-        certainties = (some.probability[some.status != STATUS.index(SEED)] for some in said)
-        left = of.left_out_
-        right = left.labels(self.model.decision) == left.codes
-        return covered(certainties, (self.model.certainties(left), right), least)
+        answers = (of.answers(rows) for rows in self._rows())
+        certainties = (some.probability[some.status != STATUS.index(SEED)] for some in answers)
+        left, drawn = of.left_out_, of.seeds_.drawn
+        right, said = left.labels(self.model.decision) == left.codes, self.model.certainties(left)
+        some = np.full(len(right), True) if drawn is None else drawn[left.places]
+        return covered(certainties, (said[some], right[some]), least)
 
     def _rows(self) -> Iterator[slice]:
         """All nodes, some at a time."""
@@ -186,8 +209,9 @@ class Diagnostics:
             of.session(),
             of.solution_,
             of.seeds_.codes,
-            of.left_out_,
+            self.judged_seeds(),
             self.expected(),
+            self.n_drawn(),
             decision=of.selection_.decision,
             gain=gain,
             rng=np.random.default_rng(random_state),

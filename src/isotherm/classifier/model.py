@@ -15,11 +15,10 @@ from isotherm.decision import scores
 from isotherm.read_only import Sealed
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.abstain import cross_fitted
-from isotherm.trust.calibrate import calibrate
+from isotherm.trust.calibrate import calibrate, calibrated
 from isotherm.trust.compare import Decided, compared
 from isotherm.trust.leave_one_out import leave_one_out
 from isotherm.trust.sample import drawn_seeds
-from isotherm.trust.scoring import calibrated
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -141,6 +141,7 @@ class Predictor(DirichletEstimator):
                 self.seeds_.codes,
                 tol=max(self.tol, SAMPLE_TOL),
                 abstain=self.unreached == "abstain",
+                first=self.seeds_.drawn,
             )
         return self._later.sample
 

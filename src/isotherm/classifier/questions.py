@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from isotherm.trust.abstain import Coverage
     from isotherm.trust.compare import Decided
     from isotherm.trust.explain import Explanation
-    from isotherm.trust.scoring import Interval, LeaveOneOut, Suspect
+    from isotherm.trust.interval import Interval
+    from isotherm.trust.scoring import LeaveOneOut, Suspect
     from isotherm.trust.stop import Advice
     from isotherm.trust.suggest import Suggestion
 
@@ -70,7 +71,9 @@ class Questions(Predictor):
 
         Unlike the accuracy of `leave_one_out`, it holds for seeds that are not a random sample,
         such as those of `suggest`: seeds left out are weighted to resemble the free nodes. See
-        `isotherm.trust.expected`. NaN if no seed can be left out, or no node is free.
+        `isotherm.trust.expected`. NaN if no seed can be left out, or no node is free. If `fit` or
+        `update` were told which labels were drawn at random, only these count, and it is NaN if
+        there are fewer than 20.
 
         Examples
         --------

@@ -21,7 +21,16 @@ import numpy as np
 from isotherm.dirichlet import DirichletProblem, Ties
 from isotherm.errors import IsothermError, LabelError, ParameterError
 from isotherm.graph.nodes import list_to_column
-from isotherm.labels import UNKNOWN, as_mapping, known_labels, locate, number_classes, scattered
+from isotherm.labels import (
+    UNKNOWN,
+    Labels,
+    as_mapping,
+    drawn_positions,
+    known_labels,
+    locate,
+    number_classes,
+    scattered,
+)
 from isotherm.masked import has_masked, refuse_masked, with_nan
 from isotherm.memory import check_room
 
@@ -48,6 +57,8 @@ class Seeds(NamedTuple):
     confidence : array of shape (s,) or None
         None if all are 1.
     classes : array of shape (K,)
+    drawn : bool array of shape (s,) or None
+        Whether each was drawn at random; None if that is not known.
     """
 
     nodes: NDArray[np.intp]
@@ -55,6 +66,7 @@ class Seeds(NamedTuple):
     values: NDArray[np.floating]
     confidence: NDArray[np.float64] | None
     classes: NDArray[np.generic]
+    drawn: NDArray[np.bool_] | None = None
 
     @property
     def n_held(self) -> int:
@@ -110,7 +122,17 @@ class Seeds(NamedTuple):
             codes=self.codes[some],
             values=self.values[some],
             confidence=confidence,
+            drawn=None if self.drawn is None else self.drawn[some],
         )
+
+    @property
+    def drawn_nodes(self) -> NDArray[np.intp] | None:
+        """Positions of those drawn at random."""
+        return None if self.drawn is None else self.nodes[self.drawn]
+
+    def with_drawn(self, nodes: NDArray[np.intp] | None) -> Seeds:
+        """The same, those at some positions drawn at random; None if that is not known."""
+        return self._replace(drawn=None if nodes is None else np.isin(self.nodes, nodes))
 
     def with_changes(self, changes: Mapping[int, object | None]) -> Seeds:
         """Labels added, changed (both are certain then) or, None, withdrawn.
@@ -127,7 +149,7 @@ class Seeds(NamedTuple):
         numbers, classes = number_classes(list_to_column(all_labels))
         n_old, K = len(self.classes), len(classes)
         if self.confidence is None and n_old == K and kept.all():
-            return self._with_more(new, numbers[n_old:])
+            return self._with_more(new, numbers[n_old:]).with_drawn(self.drawn_nodes)
         values = np.zeros((int(kept.sum()) + len(new), K))
         values[: len(values) - len(new), numbers[:n_old]] = self.values[kept]
         values[np.arange(len(values) - len(new), len(values)), numbers[n_old:]] = 1.0
@@ -145,7 +167,7 @@ class Seeds(NamedTuple):
             values,
             None if (confidence == 1).all() else confidence,
             classes[there],
-        )
+        ).with_drawn(self.drawn_nodes)
 
     def _with_more(self, nodes: NDArray[np.intp], codes: NDArray[np.intp]) -> Seeds:
         """Further ones, of classes that there are; all are certain."""
@@ -160,8 +182,8 @@ class Seeds(NamedTuple):
         )
 
 
-def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
-    """What `labels` says, and how surely.
+def read_seeds(labels: Any, graph: Graph, confidence: Any = None, drawn: Any = None) -> Seeds:
+    """What `labels` says, how surely, and which of them were drawn at random.
 
     Parameters
     ----------
@@ -172,6 +194,8 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
     graph : Graph
     confidence : number, array of shape (n,), or mapping or Series {node: number}, optional
         Above 0 and up to 1, which is the default.
+    drawn : iterable of ids, or bool array of shape (n,), optional
+        By default those of `labels`, if these are `isotherm.Labels`.
 
     Examples
     --------
@@ -181,7 +205,8 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None) -> Seeds:
     >>> seeds.classes.tolist(), seeds.values.tolist()
     (['cold', 'warm'], [[1.0, 0.0], [0.25, 0.75]])
     """
-    seeds = _known(labels, graph)
+    drawn = labels.drawn if drawn is None and isinstance(labels, Labels) else drawn
+    seeds = _known(labels, graph).with_drawn(drawn_positions(drawn, graph))
     given = _confidence(confidence, graph, seeds.nodes)
     if given is None:
         return seeds

@@ -79,11 +79,12 @@ class StackedHeatClassifier(HeatClassifier):
         y: Any,
         confidence: Any = None,
         *,
+        drawn: Any = None,
         progress: Progress | None = None,
     ) -> Self:
         """Find the labels of all nodes; see `isotherm.DirichletClassifier.fit`."""
         check_probability(self.balance, "balance")
-        return super().fit(X, y, confidence, progress=progress)
+        return super().fit(X, y, confidence, drawn=drawn, progress=progress)
 
     def _conclude(
         self,
@@ -96,7 +97,8 @@ class StackedHeatClassifier(HeatClassifier):
     ) -> HeatModel:
         heat = super()._conclude(nodes, session, solution, seeds, starts, progress)
         self.stack_, self.views_ = None, []
-        chosen = plan(seeds.codes, len(seeds.classes), session.problem.graph.rows.n_entries)
+        n_entries = session.problem.graph.rows.n_entries
+        chosen = plan(seeds.codes, len(seeds.classes), n_entries, seeds.drawn)
         self.fallback_ = _reason(seeds, chosen)
         if chosen is not None and not self.fallback_:
             with one_blas_thread():

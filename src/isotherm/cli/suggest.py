@@ -37,10 +37,11 @@ def suggest(
     if found:
         console.print(suggestion_table(found, width=console.width))
         console.print()
-        if not math.isnan(advice.accuracy.value):
-            console.print(f"expected accuracy on free nodes: {advice.accuracy}", soft_wrap=True)
+        if not math.isnan(advice.accuracy.value) or advice.n_drawn is not None:
+            console.print(f"expected accuracy on free nodes: {advice.words}", soft_wrap=True)
         console.print(str(advice), soft_wrap=True)
     else:
         console.print("every node has a label")
-    table.write([one._asdict() for one in found], Suggestion._fields)
+    rows = [{**one._asdict(), "drawn": one.drawn} for one in found]
+    table.write(rows, (*Suggestion._fields, "drawn"))
     end(converged=run.converged)

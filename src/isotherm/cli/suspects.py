@@ -55,7 +55,7 @@ def _summary(found: LeaveOneOut, n_listed: int, most: int) -> list[str]:
     """How the seeds fared that were left out."""
     whole = "" if len(found.nodes) == found.n_seeds else f" of {found.n_seeds:,}"
     way = "several at a time" if found.together else "one at a time"
-    lines = [f"{len(found.nodes):,}{whole} seeds left out, {way}: accuracy {found.accuracy}"]
+    lines = [f"{len(found.nodes):,}{whole} seeds left out, {way}: {found.words}"]
     if found.n_lost:
         lines.append(
             f"{found.n_lost:,} of them could not get their label back: no other seed has it, or "

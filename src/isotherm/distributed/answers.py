@@ -11,9 +11,9 @@ from isotherm.classifier.model import FoundLater
 from isotherm.classifier.seeds import Seeds
 from isotherm.distributed.left_out import Fitted, leave_sample_out
 from isotherm.graph.nodes import NodeIndex
+from isotherm.trust.calibrate import calibrated
 from isotherm.trust.choose import Selection
 from isotherm.trust.sample import SAMPLE_TOL
-from isotherm.trust.scoring import calibrated
 
 if TYPE_CHECKING:
     import pyarrow as pa

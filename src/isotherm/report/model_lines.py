@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
-    from isotherm.trust.scoring import Interval
+    from isotherm.trust.interval import Interval
 
 
 def model_lines(model: HeatClassifier) -> list[str]:

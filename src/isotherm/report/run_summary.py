@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from isotherm.job import Run
     from isotherm.read.report import ReadReport
-    from isotherm.trust.scoring import Interval
+    from isotherm.trust.interval import Interval
 
 VERSION = 1  # of what is in it; raised when a name changes its meaning
 
@@ -78,6 +78,7 @@ def _found(run: Run) -> dict[str, Any]:
             "seeds": len(check.nodes),
             "accuracy": _interval(check.accuracy),
             "macro_f1": _interval(check.macro_f1),
+            "drawn": check.n_drawn,
         }
         found["expected_accuracy"] = _interval(model.expected_accuracy())
     return found

@@ -15,6 +15,7 @@ import numpy as np
 
 from isotherm.stacking.flows import log_ratios, ratio_bounds
 from isotherm.trust.leave_one_out import LeftOut, joined, leave_one_out, leave_some_out
+from isotherm.trust.sample import some_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +64,12 @@ class Plan:
         return [np.flatnonzero(group == one) for one in np.unique(group)]
 
 
-def plan(codes: NDArray[np.intp], n_classes: int, n_entries: int = 0) -> Plan | None:
+def plan(
+    codes: NDArray[np.intp],
+    n_classes: int,
+    n_entries: int = 0,
+    first: NDArray[np.bool_] | None = None,
+) -> Plan | None:
     """Which seeds to leave out; None if too few of them can be judged.
 
     The only seed of a class cannot be found again, and stays. Parts are drawn class by class, so
@@ -76,6 +82,8 @@ def plan(codes: NDArray[np.intp], n_classes: int, n_entries: int = 0) -> Plan | 
     n_classes : int
     n_entries : int
         Of the adjacency matrix.
+    first : bool array of shape (s,), optional
+        Seeds to be left out before others.
 
     Examples
     --------
@@ -94,7 +102,7 @@ def plan(codes: NDArray[np.intp], n_classes: int, n_entries: int = 0) -> Plan | 
     groups, most = groups_of(len(codes), large=n_entries > LARGE)
     rng = np.random.default_rng(0)
     if len(findable) > most:
-        findable = np.sort(rng.choice(findable, most, replace=False))
+        findable = some_of(findable, most, first, rng)
     by_class = np.lexsort((rng.random(len(findable)), codes[findable]))
     part = np.empty(len(findable), dtype=np.intp)
     part[by_class] = np.arange(len(findable)) % PARTS

@@ -10,7 +10,7 @@ from isotherm.errors import ParameterError
 from isotherm.labels import UNKNOWN
 from isotherm.rounding import LEVEL
 from isotherm.trust.calibrate import calibrate
-from isotherm.trust.scoring import Interval, proportion
+from isotherm.trust.interval import Interval, proportion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

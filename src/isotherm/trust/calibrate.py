@@ -29,6 +29,8 @@ from isotherm.trust.minimum import minimum
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.trust.leave_one_out import LeftOut
+
 COMMON = 1.0  # standard deviation of the prior of log a, log c and r
 OWN = 0.3  # and of what is a class's own
 BINS = 15
@@ -171,3 +173,10 @@ def calibration_error(
     found = reliability(probability, right, bins)
     off = sum(each.n_labels * abs(each.probability - each.right) for each in found)
     return float(off / max(len(probability), 1))
+
+
+def calibrated(left: LeftOut, decision: str, unit: float) -> Calibration:
+    """What the scores of seeds left out are worth, by those that can be found again."""
+    S = left.scores(decision)
+    some = np.isfinite(S).all(axis=1)
+    return calibrate(S[some], left.codes[some], unit)

@@ -19,7 +19,7 @@ import numpy as np
 from isotherm.rounding import LEVEL
 from isotherm.trust.best_effort import solve_best_effort
 from isotherm.trust.sample import CHOOSING, SAMPLE_TOL, leave_sample_out
-from isotherm.trust.scoring import macro_f1s, resampled
+from isotherm.trust.scoring import macro_f1s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,6 +95,8 @@ def select(
     asked: tuple[str, float | str],
     prepare: Callable[[DirichletProblem], Session],
     abstain: bool,
+    *,
+    first: NDArray[np.bool_] | None = None,
 ) -> tuple[Selection, LeftOut | None]:
     """The decision and the leak to use, those given or the best by leave-one-out.
 
@@ -111,6 +113,8 @@ def select(
         Makes a problem ready to be solved.
     abstain : bool
         Whether nodes that no heat reaches are left out of the means.
+    first : bool array of shape (s,), optional
+        Seeds to be left out before others.
     """
     decisions = COMPARED if asked[0] == AUTO else (asked[0],)
     leaks = LEAKS if asked[1] == AUTO else (problem.leak,)
@@ -123,7 +127,7 @@ def select(
             tol = max(session.options.tol, SAMPLE_TOL)
             solution = solve_best_effort(session, tol=tol)
             left[leak] = leave_sample_out(
-                session, solution, codes, tol=tol, abstain=abstain, budget=CHOOSING
+                session, solution, codes, tol=tol, abstain=abstain, budget=CHOOSING, first=first
             )
         some = ~left[leak].is_last
         found |= {(name, leak): left[leak].labels(name)[some] for name in decisions}
@@ -188,3 +192,9 @@ def _preferred(pairs: list[tuple[str, float]]) -> tuple[str, float]:
     """The pair that is preferred, or that with the same decision or leak where one is given."""
     decision, leak = PREFERRED
     return min(pairs, key=lambda pair: (pair[0] != decision, pair[1] != leak))
+
+
+def resampled(count: int, times: int) -> NDArray[np.float64]:
+    """Weights of seeds drawn anew so many times, always in the same way; the first are all 1."""
+    draws = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), times)
+    return np.vstack([np.ones(count), draws])

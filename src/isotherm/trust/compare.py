@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from isotherm.decision import DECISIONS, Means, scores, winners
-from isotherm.trust.scoring import Interval, macro_f1, proportion
+from isotherm.trust.interval import Interval, proportion
+from isotherm.trust.scoring import macro_f1
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

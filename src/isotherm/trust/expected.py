@@ -15,6 +15,9 @@ are wrong are often neighbours, and since probabilities were learnt from the sam
 may fall short: the interval is wider by as much as they have moved the estimate, on the far side
 of leave-one-out. Both rules were chosen by experiment, and `benchmarks/expected_accuracy_holds.py`
 checks them.
+
+Where it is known which seeds were drawn at random there is no need for weights: these alone are
+judged; see `isotherm.trust.drawn`.
 """
 
 from __future__ import annotations
@@ -24,13 +27,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.trust.drawn import ALIKE
+from isotherm.trust.interval import Interval, proportion
 from isotherm.trust.minimum import minimum
-from isotherm.trust.scoring import Interval, proportion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ALIKE = 1.5  # seeds that are worth one independent seed
 PRIOR = 3.0  # precision of the prior of the coefficients: few seeds look like free nodes
 CLEAREST = 7.0  # log odds of a probability that are as good as any
 ENOUGH = 1e-10  # relative change of the loss that ends the search

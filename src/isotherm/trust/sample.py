@@ -56,6 +56,7 @@ def leave_sample_out(
     tol: float,
     abstain: bool,
     budget: Budget = JUDGING,
+    first: NDArray[np.bool_] | None = None,
 ) -> LeftOut:
     """Enough seeds to judge by, at a bounded price; always the same ones.
 
@@ -67,8 +68,10 @@ def leave_sample_out(
     session, solution, codes, tol, abstain
         See `isotherm.trust.leave_one_out.leave_one_out`.
     budget : Budget
+    first : bool array of shape (s,), optional
+        Seeds to be left out before others.
     """
-    problem = session.problem
+    problem, rng = session.problem, np.random.default_rng(0)
     most = columns_of_sample(problem.graph.rows.n_entries, len(codes), budget)
     if most == 0:
         groups = (problem.graph.components[problem.seeds], codes)
@@ -76,13 +79,13 @@ def leave_sample_out(
         others = np.setdiff1d(np.arange(len(codes)), spared)
         count = min(int(len(codes) * TOGETHER), MOST_TOGETHER)
         if len(others) > count:
-            some = _drawn(others, count)
+            some = some_of(others, count, first, rng)
             loose = max(tol, TOGETHER_TOL)
             return leave_some_out(session, solution, codes, some, tol=loose, abstain=abstain)
         most = FEW_SEEDS
     # The only seed of a class cannot be found again.
     (findable,) = (np.bincount(codes, minlength=problem.n_columns)[codes] > 1).nonzero()
-    some = findable if len(findable) <= most else _drawn(findable, most)
+    some = findable if len(findable) <= most else some_of(findable, most, first, rng)
     return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=some)
 
 
@@ -114,5 +117,14 @@ def drawn_seeds(n_seeds: int, max_seeds: int | None, random_state: int) -> NDArr
     return np.sort(rng.choice(n_seeds, max_seeds, replace=False))
 
 
-def _drawn(places: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-    return np.sort(np.random.default_rng(0).choice(places, count, replace=False))
+def some_of(
+    places: NDArray[np.intp],
+    count: int,
+    first: NDArray[np.bool_] | None,
+    rng: np.random.Generator,
+) -> NDArray[np.intp]:
+    """So many places, drawn at random: those that come first, if any do, before others."""
+    if first is None:
+        return np.sort(rng.choice(places, count, replace=False))
+    order = rng.permutation(places)
+    return np.sort(order[np.argsort(~first[order], kind="stable")][:count])

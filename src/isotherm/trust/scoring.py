@@ -10,29 +10,17 @@ import numpy as np
 
 from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.rounding import LEVEL
-from isotherm.trust.calibrate import calibrate
+from isotherm.trust.drawn import FEWEST, accuracy_of_drawn, in_words
+from isotherm.trust.interval import Interval, proportion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from numpy.typing import NDArray
 
-    from isotherm.trust.calibrate import Calibration
     from isotherm.trust.leave_one_out import LeftOut
 
-Z = 1.96  # of the normal distribution: 95 % lie within
 RESAMPLES = 500
-
-
-class Interval(NamedTuple):
-    """A number and where it lies with a confidence of 95 %."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
 
 
 class ClassScore(NamedTuple):
@@ -120,6 +108,9 @@ class LeaveOneOut:
     accuracy, macro_f1 : Interval
         Over the seeds left out; the macro-F1 over the classes of these.
     classes : list of ClassScore
+    drawn : bool array of shape (m,) or None
+        Whether a seed was drawn at random, and would get a label; None if that is not known. If it
+        is, only these count in `accuracy`, `macro_f1` and `classes`: nothing, if fewer than 20.
 
     Examples
     --------
@@ -149,6 +140,17 @@ class LeaveOneOut:
     accuracy: Interval
     macro_f1: Interval
     classes: list[ClassScore]
+    drawn: NDArray[np.bool_] | None = None
+
+    @property
+    def n_drawn(self) -> int | None:
+        """How many of these were drawn at random, and would get a label; None if not known."""
+        return None if self.drawn is None else int(np.count_nonzero(self.drawn))
+
+    @property
+    def words(self) -> str:
+        """The accuracy, and what it rests on."""
+        return f"accuracy {in_words(self.accuracy, self.n_drawn)}"
 
     def suspects(self) -> list[Suspect]:
         """Seeds for which another label is more probable, the least probable label first.
@@ -172,7 +174,7 @@ class LeaveOneOut:
         seeds = "1 seed" if len(self.nodes) == 1 else f"{len(self.nodes)} seeds"
         lines = [
             f"{seeds} left out, {way}{whole}",
-            f"accuracy {self.accuracy}, macro-F1 {self.macro_f1}",
+            f"{self.words}; macro-F1 {self.macro_f1}",
         ]
         if self.n_lost:
             lines.append(
@@ -196,6 +198,8 @@ def judged(
     classes: NDArray[np.generic],
     n_seeds: int,
     calibration: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    drawn: NDArray[np.bool_] | None = None,
+    n_free: int = 0,
 ) -> LeaveOneOut:
     """Score what a decision makes of the seeds left out.
 
@@ -209,6 +213,10 @@ def judged(
         All seeds.
     calibration : Calibration
         What scores are worth.
+    drawn : bool array of shape (m,), optional
+        Which of them were drawn at random.
+    n_free : int
+        Free nodes, of which these tell.
     """
     found, S = left.labels(decision), left.scores(decision)
     rows = np.arange(len(found))
@@ -217,7 +225,11 @@ def judged(
     with np.errstate(invalid="ignore"):
         own = np.where(left.is_last, -np.inf, S[rows, left.codes])
         margins = own - others.max(axis=1, initial=-np.inf)
-    confusion = confusion_of(left.codes, found, len(classes))
+    drawn = None if drawn is None else drawn & left.reached
+    counted = np.full(len(found), True) if drawn is None else drawn
+    if drawn is not None and np.count_nonzero(drawn) < FEWEST:
+        counted = np.full(len(found), False)
+    confusion = confusion_of(left.codes[counted], found[counted], len(classes))
     P = calibration(S)
     return LeaveOneOut(
         nodes,
@@ -234,17 +246,13 @@ def judged(
         n_seeds,
         left.together,
         int(np.count_nonzero(left.is_last | ~left.reached)),
-        proportion(int(np.trace(confusion)), len(found)),
-        macro_f1(left.codes, found, len(classes)),
+        proportion(int(np.trace(confusion)), len(found))
+        if drawn is None
+        else accuracy_of_drawn((found == left.codes)[drawn], n_free),
+        macro_f1(left.codes[counted], found[counted], len(classes)),
         _per_class(confusion, classes),
+        drawn,
     )
-
-
-def calibrated(left: LeftOut, decision: str, unit: float) -> Calibration:
-    """What the scores of seeds left out are worth, by those that can be found again."""
-    S = left.scores(decision)
-    some = np.isfinite(S).all(axis=1)
-    return calibrate(S[some], left.codes[some], unit)
 
 
 def confusion_of(
@@ -254,12 +262,6 @@ def confusion_of(
     table = np.zeros((n_classes, n_classes + 1), dtype=np.int64)
     np.add.at(table, (truth, np.where(found == UNKNOWN, n_classes, found)), 1)
     return table
-
-
-def resampled(count: int, times: int) -> NDArray[np.float64]:
-    """Weights of seeds drawn anew so many times, always in the same way; the first are all 1."""
-    draws = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), times)
-    return np.vstack([np.ones(count), draws])
 
 
 def macro_f1s(
@@ -304,22 +306,6 @@ def macro_f1(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -
 
 def _known(given: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
     return np.where(given == n_classes, UNKNOWN, given)
-
-
-def proportion(count: float, total: float) -> Interval:
-    """A share with Wilson's interval.
-
-    Examples
-    --------
-    >>> print(proportion(9, 10))
-    0.900 (0.596 to 0.982)
-    """
-    if total == 0:
-        return Interval(math.nan, 0.0, 1.0)
-    p, n = count / total, total
-    centre = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * math.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
-    return Interval(p, max(centre - half, 0.0), min(centre + half, 1.0))
 
 
 def _per_class(confusion: NDArray[np.int64], classes: NDArray[np.generic]) -> list[ClassScore]:

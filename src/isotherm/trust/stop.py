@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.errors import ParameterError
+from isotherm.trust.drawn import FEWEST, in_words
 from isotherm.trust.leave_one_out import leave_some_out
 
 if TYPE_CHECKING:
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
     from isotherm.engines.engine import Session
     from isotherm.solvers import Solution
     from isotherm.trust.expected import Expected
+    from isotherm.trust.interval import Interval
     from isotherm.trust.leave_one_out import LeftOut
-    from isotherm.trust.scoring import Interval
 
 HALVES = 8  # draws of the seeds that are hidden
-FEWEST = 20  # seeds that can be judged
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Advice:
         Of the free nodes that get a label; see `isotherm.trust.expected`.
     gain, error : float
         What the second half of the seeds has added to it, and the standard error of that.
+    n_drawn : int or None
+        How many labels drawn at random it rests on; None if it is not known which were.
     """
 
     stop: bool
@@ -44,6 +46,12 @@ class Advice:
     accuracy: Interval
     gain: float
     error: float
+    n_drawn: int | None = None
+
+    @property
+    def words(self) -> str:
+        """The accuracy, and what it rests on."""
+        return in_words(self.accuracy, self.n_drawn)
 
     def __bool__(self) -> bool:
         return self.stop
@@ -58,6 +66,7 @@ def advise(
     codes: NDArray[np.intp],
     sample: LeftOut,
     expected: Expected,
+    n_drawn: int | None,
     *,
     decision: str,
     gain: float,
@@ -72,9 +81,11 @@ def advise(
     session, solution, codes, tol, abstain
         See `isotherm.trust.leave_one_out.leave_one_out`.
     sample : LeftOut
-        Seeds left out one at a time.
+        Seeds left out one at a time; only those drawn at random, where that is known.
     expected : Expected
         What those of them that heat reaches say of free nodes.
+    n_drawn : int or None
+        How many of these there are, if they are those drawn at random.
     decision : str
     gain : float
         The accuracy that further labels must be worth.
@@ -88,12 +99,13 @@ def advise(
     right = (sample.labels(decision) == sample.codes)[judged]  # with all others
     alone = np.count_nonzero(np.bincount(codes, minlength=problem.n_columns) == 1)
     if problem.n_free + len(problem.unreached) == 0:
-        return Advice(True, "every node has a label", accuracy, math.nan, math.nan)
+        return Advice(True, "every node has a label", accuracy, math.nan, math.nan, n_drawn)
     if n_judged < FEWEST:
+        of = "seeds" if n_drawn is None else "seeds drawn at random"
         reason = (
-            f"only {n_judged} seeds can be left out, too few to tell; at least {FEWEST} are needed"
+            f"only {n_judged} {of} can be left out, too few to tell; at least {FEWEST} are needed"
         )
-        return Advice(False, reason, accuracy, math.nan, math.nan)
+        return Advice(False, reason, accuracy, math.nan, math.nan, n_drawn)
 
     seen, half = np.zeros((2, len(codes)))  # how often hidden, and found all the same
     for _ in range(HALVES):
@@ -109,11 +121,17 @@ def advise(
     what = f"the second half of the labels changed accuracy by {brought:+.3f} ± {error:.3f}"
     if alone:
         some = "1 class has" if alone == 1 else f"{alone} classes have"
-        return Advice(False, f"{some} only one seed; {what}", accuracy, brought, error)
+        return Advice(False, f"{some} only one seed; {what}", accuracy, brought, error, n_drawn)
+    now = f"{what}, now {in_words(accuracy, n_drawn)}"
     if brought + error <= gain:
-        return Advice(True, f"{what}, now {accuracy}", accuracy, brought, error)
+        return Advice(True, now, accuracy, brought, error, n_drawn)
     if brought <= gain:
         return Advice(
-            False, f"{what}: too few seeds to tell that from {gain:g}", accuracy, brought, error
+            False,
+            f"{what}: too few seeds to tell that from {gain:g}",
+            accuracy,
+            brought,
+            error,
+            n_drawn,
         )
-    return Advice(False, f"{what}, now {accuracy}", accuracy, brought, error)
+    return Advice(False, now, accuracy, brought, error, n_drawn)

@@ -80,6 +80,11 @@ class Suggestion(NamedTuple):
     reach: float
     why: str
 
+    @property
+    def drawn(self) -> bool:
+        """Whether the node was drawn at random, so that its label tells of others."""
+        return self.why == CHECK
+
 
 class Pick(NamedTuple):
     """A suggestion by the position of its node."""

@@ -12,13 +12,13 @@ from isotherm.report.parts import Figure, Group, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import counted
 from isotherm.trust.calibrate import calibration_error, reliability
-from isotherm.trust.scoring import proportion
+from isotherm.trust.interval import proportion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.report.pages.findings import Findings
-    from isotherm.trust.scoring import Interval
+    from isotherm.trust.interval import Interval
 
     Said = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of labels: probability, is it right
 
@@ -76,7 +76,8 @@ def calibration(title: str, found: Findings) -> Section:
 def _said(found: Findings) -> tuple[Said, Said]:
     """Of the labels that seeds left out get: ours, and those of the softmax by its own labels."""
     check, left = found.check, found.model.left_out_
-    some = np.flatnonzero(left.reached)
+    counts = left.reached if check.drawn is None else left.reached & check.drawn
+    some = np.flatnonzero(counts)
     truth, right = check.codes[some], check.labels[some] == check.truth[some]
     Q = softmax(SHARPNESS * left.scores("centered")[some], axis=1)
     return (check.certainty[some], right), (Q.max(axis=1), Q.argmax(1) == truth)

@@ -13,7 +13,7 @@ import numpy as np
 
 from isotherm.report.svg import element, picture, together
 from isotherm.report.words import compact, counted
-from isotherm.trust.scoring import proportion
+from isotherm.trust.interval import proportion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
-    from isotherm.trust.scoring import Interval, LeaveOneOut
+    from isotherm.trust.interval import Interval
+    from isotherm.trust.scoring import LeaveOneOut
 
 MOST_DOUBTFUL = 20
 MOST_LABELS = 4  # of neighbours, that are named
@@ -143,6 +144,11 @@ class Findings:
     def check(self) -> LeaveOneOut:
         """What seeds would get that are left out."""
         return self.model.spot_check()
+
+    @property
+    def n_drawn(self) -> int | None:
+        """How many seeds drawn at random were judged; None if it is not known which were."""
+        return self.check.n_drawn
 
     @cached_property
     def doubtful(self) -> NDArray[np.intp]:

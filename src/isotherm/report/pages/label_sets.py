@@ -27,11 +27,11 @@ from isotherm.report.parts import Column, KeyNumbers, NodeList, NodeRow, Notice,
 from isotherm.report.tables import Cell, Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
-from isotherm.trust.scoring import proportion
+from isotherm.trust.interval import proportion
 
 if TYPE_CHECKING:
     from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
-    from isotherm.trust.scoring import Interval
+    from isotherm.trust.interval import Interval
 
 LONGEST_NODE = 60
 MOST_SCORED = 30

@@ -11,6 +11,7 @@ from isotherm.report.pages.node_lists import listed_classes
 from isotherm.report.pages.sizes import size_table
 from isotherm.report.parts import KeyNumbers, Notice, Paragraph, Part, Section
 from isotherm.report.words import counted, percent
+from isotherm.trust.drawn import FEWEST, IF_DRAWN
 
 if TYPE_CHECKING:
     from isotherm.report.pages.findings import Findings
@@ -26,6 +27,11 @@ def overview_section(found: Findings) -> Section:
 def expected(found: Findings) -> str:
     """How many labels are right, in a sentence."""
     accuracy = found.expected_accuracy
+    if np.isnan(accuracy.value) and found.n_drawn is not None:
+        return (
+            f"It is not known how many labels are right: {counted(found.n_drawn, 'label')} drawn "
+            f"at random could be checked, and {FEWEST} are needed."
+        )
     if np.isnan(accuracy.value):
         return (
             "It is not known how many labels are right: no seed could be left out to check. Add a "
@@ -34,7 +40,12 @@ def expected(found: Findings) -> str:
     low, high = percent(accuracy.low), percent(accuracy.high)
     return (
         f"About {percent(accuracy.value)} of the labels found are expected to be right: between "
-        f"{low} and {high}, with 95 % confidence. This was checked on seeds left out."
+        f"{low} and {high}, with 95 % confidence"
+        + (
+            f", {IF_DRAWN}. This was checked on seeds left out."
+            if found.n_drawn is None
+            else f". This was checked on {found.n_drawn:,} seeds drawn at random, left out."
+        )
     ).replace(" %", "\u00a0%")
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from isotherm.report.pages.findings import Findings
     from isotherm.report.tables import Cell
-    from isotherm.trust.scoring import ClassScore, Interval, Suspect
+    from isotherm.trust.interval import Interval
+    from isotherm.trust.scoring import ClassScore, Suspect
 
 MOST_CLASSES = 15
 MOST_SUSPECTS = 20
@@ -36,10 +37,14 @@ NOTHING = ("–", "–", "–")
 IN_WORDS = (
     "Accuracy counts every seed the same; macro-F1 counts every class the same, however small. In "
     "brackets is the 95 % interval: if seeds were drawn again in the same way, 19 of 20 such "
-    "intervals would contain the true value. The numbers hold for other nodes as far as these are "
-    "like the seeds: they are too high if the clear cases were labelled first, and too low if the "
-    "doubtful ones were."
+    "intervals would contain the true value."
 ).replace(" %", "\u00a0%")
+OF_OTHERS = (
+    " The numbers hold for other nodes as far as these are like the seeds: they are too high if "
+    "the clear cases were labelled first, and too low if the doubtful ones were. Which labels were "
+    "drawn at random can be said in a column “drawn” of the label file: then only these count."
+)
+OF_DRAWN = " They are about the seeds drawn at random, and so hold for other nodes."
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +111,7 @@ def _accuracy(found: Findings) -> list[Part]:
     labels = _left_labels(found)
     words = (
         f"{who} left out, {way}. {np.count_nonzero(labels == check.codes):,} got their own label "
-        f"back: accuracy {check.accuracy}, macro-F1 {check.macro_f1}."
+        f"back: {check.words}; macro-F1 {_told(check.macro_f1)}."
     )
     if lost := int(np.count_nonzero(labels == UNKNOWN)):
         words += f" No heat reached {counted(lost, 'seed')} left out: these count as wrong."
@@ -120,13 +125,18 @@ def _accuracy(found: Findings) -> list[Part]:
         words += " Each was scored by a model fitted to other seeds."
     if check.together:
         words += " Being left out together, they scored slightly lower than each would alone."
-    return [Paragraph(words), Paragraph(IN_WORDS), *_expected(found)]
+    return [Paragraph(words), Paragraph(IN_WORDS + _of_others(found)), *_expected(found)]
+
+
+def _of_others(found: Findings) -> str:
+    """Whether these numbers hold for other nodes."""
+    return OF_OTHERS if found.n_drawn is None else OF_DRAWN
 
 
 def _expected(found: Findings) -> list[Part]:
-    """What that means for free nodes."""
+    """What that means for free nodes, where seeds need weights for it."""
     accuracy = found.expected_accuracy
-    if np.isnan(accuracy.value):
+    if np.isnan(accuracy.value) or found.n_drawn is not None:
         return []
     words = (
         f"Of the {counted(found.n_found, 'label')} found, a share of {accuracy} is expected to be "

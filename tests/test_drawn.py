@@ -1,0 +1,216 @@
+"""Labels drawn at random: where it is said which ones they are, only these are judged."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isotherm import (
+    BlockModel,
+    DirichletClassifier,
+    Graph,
+    LabelError,
+    Labels,
+    StackedDirichletClassifier,
+    UnknownNode,
+    write_report,
+)
+from isotherm.trust.sample import some_of
+
+BLOCKS = BlockModel([150, 100, 50], p=0.12, q=0.012)
+GRAPH, TRUTH = BLOCKS.sample(np.random.default_rng(0))
+
+
+def labels_of(count, seed=0):
+    nodes = np.random.default_rng(seed).choice(len(TRUTH), count, replace=False).tolist()
+    return {node: int(TRUTH[node]) for node in nodes}
+
+
+def accuracy(model, truth):
+    free = model.status_ != "seed"
+    return float((model.labels_[free] == truth[free]).mean())
+
+
+def test_after_suggestions_intervals_rest_on_enough_checks_and_hold_the_truth():
+    # Without `drawn` all seeds are judged, and 15 of 16 such intervals miss.
+    blocks, given, missed = BlockModel([300, 200, 100], p=0.06, q=0.006), 0, 0
+    for draw in range(8):
+        graph, truth = blocks.sample(np.random.default_rng(draw))
+        rng = np.random.default_rng(draw + 100)
+        known = {int(rng.choice(np.flatnonzero(truth == k))): int(k) for k in range(3)}
+        model = DirichletClassifier().fit(graph, known, drawn=[])
+        for n_drawn in range(2, 26, 2):
+            asked = model.suggest(5)
+            model.update(
+                {one.node: int(truth[one.node]) for one in asked},
+                drawn=[one.node for one in asked if one.drawn],
+            )
+            if n_drawn not in (14, 24):
+                continue
+            for said in (model.expected_accuracy(), model.leave_one_out().accuracy):
+                assert np.isfinite(said.value) == (said.high - said.low < 1) == (n_drawn >= 20)
+                given += n_drawn >= 20
+                missed += not said.low <= accuracy(model, truth) <= said.high
+    assert given == 16
+    assert missed <= 1
+
+
+def test_intervals_by_drawn_labels_cover_where_many_labels_are_wrong():
+    blocks, held, right = BlockModel([60, 40], p=0.12, q=0.06), 0, []
+    for draw in range(60):
+        graph, truth = blocks.sample(np.random.default_rng(draw))
+        rng = np.random.default_rng(draw)
+        order = rng.permutation(100)
+        hubs = np.setdiff1d(np.argsort(-graph.degrees)[:8], order[:24])  # chosen, not drawn
+        nodes = [*order[:24].tolist(), *hubs.tolist()]
+        model = DirichletClassifier().fit(
+            graph, {i: int(truth[i]) for i in nodes}, drawn=order[:24]
+        )
+        said = model.expected_accuracy()
+        right.append(accuracy(model, truth))
+        held += said.low <= right[-1] <= said.high
+    assert 0.5 < np.mean(right) < 0.9
+    assert held >= 54
+
+
+def test_only_drawn_seeds_are_judged():
+    known = labels_of(60)
+    chosen = list(known)[:30]
+    wrong = {node: (known[node] + 1) % 3 for node in chosen}  # as if hard cases had been chosen
+    drawn = [node for node in known if node not in wrong]
+    model = DirichletClassifier().fit(GRAPH, known | wrong, drawn=drawn)
+    plain = DirichletClassifier().fit(GRAPH, known | wrong)
+    left, all_left = model.leave_one_out(), plain.leave_one_out()
+    assert left.n_drawn == 30
+    assert all_left.n_drawn is None
+    assert left.nodes.tolist() == all_left.nodes.tolist()  # suspects are looked for among all
+    assert {one.node for one in left.suspects()} & set(wrong)
+    right = left.labels[left.drawn] == left.truth[left.drawn]
+    assert left.accuracy.value == pytest.approx(right.mean())
+    assert right.mean() > all_left.accuracy.value + 0.05
+    assert left.accuracy == model.expected_accuracy()
+    assert sum(one.n_seeds for one in left.classes) == 30
+    assert model.expected_accuracy().value == pytest.approx(right.mean())
+    assert model.coverage([0.0])[0].n_judged == 30
+    assert model.compare_decisions()[0].accuracy.value == pytest.approx(right.mean())
+    assert model.should_stop().words == f"{left.accuracy}, by 30 labels drawn at random"
+
+
+@pytest.mark.parametrize("kind", [DirichletClassifier, StackedDirichletClassifier])
+def test_of_fewer_than_20_drawn_labels_nothing_is_said_and_why(kind):
+    known = labels_of(60)
+    model = kind().fit(GRAPH, known, drawn=list(known)[:19])
+    for said in (model.expected_accuracy(), model.leave_one_out().accuracy):
+        assert np.isnan(said.value)
+        assert (said.low, said.high) == (0, 1)
+    advice = model.should_stop()
+    assert not advice
+    assert "only 19 seeds drawn at random can be left out" in advice.reason
+    assert "at least 20 are needed" in advice.reason
+    words = "not known (19 labels drawn at random can be judged, 20 are needed)"
+    assert advice.words == words
+    assert f"accuracy {words}" in str(model.leave_one_out())
+    assert model.leave_one_out().suspects() == kind().fit(GRAPH, known).leave_one_out().suspects()
+
+
+def test_where_it_is_not_said_sentences_are_if_the_labels_were_drawn():
+    model = DirichletClassifier().fit(GRAPH, labels_of(60))
+    assert "if the labels were drawn at random" in str(model.leave_one_out())
+    assert model.should_stop().words.endswith("), if the labels were drawn at random")
+    assert model.should_stop().reason.endswith("), if the labels were drawn at random")
+
+
+@pytest.mark.parametrize("n_drawn", [None, 7, 30])
+def test_reports_say_what_the_accuracy_rests_on(tmp_path, n_drawn):
+    known = labels_of(60)
+    drawn = None if n_drawn is None else list(known)[:n_drawn]
+    write_report(DirichletClassifier().fit(GRAPH, known, drawn=drawn), tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    right = {
+        None: ["95 % confidence, if the labels were drawn at random."],
+        7: ["It is not known how many labels are right: 7 labels drawn at random could be checked"],
+        30: ["This was checked on 30 seeds drawn at random", "by 30 labels drawn at random"],
+    }
+    for number, sentences in right.items():
+        for sentence in sentences:
+            assert (sentence in page) == (number == n_drawn)
+
+
+def test_updates_keep_which_labels_were_drawn():
+    known = labels_of(50)
+    first, *others = known
+    model = DirichletClassifier().fit(GRAPH, known, drawn=others)
+    new = labels_of(60)
+    more = [node for node in new if node not in known][:5]
+    model.update({node: new[node] for node in more[:2]}, drawn=more[:1])
+    model.update(Labels({node: new[node] for node in more[2:4]}, drawn=more[2:3]))
+    model.update({more[4]: new[more[4]], first: None, others[0]: None, others[1]: 2})
+    right = {*others[1:], more[0], more[2]}
+    assert set(model.names_[model.seeds_.drawn_nodes].tolist()) == right
+    again = copy.deepcopy(model)
+    assert set(again.names_[again.seeds_.drawn_nodes].tolist()) == right
+
+
+def test_an_update_may_be_the_first_to_say_which_were_drawn():
+    known, new = labels_of(50), labels_of(80)
+    model = DirichletClassifier().fit(GRAPH, known)
+    more = {node: label for node, label in new.items() if node not in known}
+    model.update(more, drawn=list(more))
+    assert model.leave_one_out().n_drawn == len(more)
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lambda nodes: nodes,
+        set,
+        iter,
+        np.array,
+        pd.Series,
+        lambda nodes: np.isin(np.arange(GRAPH.n_nodes), nodes),
+        lambda nodes: pd.Series(np.isin(np.arange(GRAPH.n_nodes), nodes)),
+        lambda nodes: [*nodes, int(np.setdiff1d(np.arange(100), [*labels_of(60)])[0])],
+    ],
+    ids=["list", "set", "iterator", "array", "Series", "mask", "Series of bool", "one unlabelled"],
+)
+def test_drawn_is_said_by_ids_or_by_a_mask(drawn):
+    known = labels_of(60)
+    nodes = list(known)[:25]
+    model = DirichletClassifier().fit(GRAPH, known, drawn=drawn(nodes))
+    assert set(model.seeds_.drawn_nodes.tolist()) == set(nodes)
+    given = DirichletClassifier().fit(GRAPH, Labels(known, drawn=nodes))
+    assert model.expected_accuracy() == given.expected_accuracy()
+
+
+@pytest.mark.parametrize(
+    ("drawn", "error", "message"),
+    [
+        (np.zeros(3, dtype=bool), LabelError, "one truth value per node"),
+        ([0, 1, 1, 0], LabelError, "twice"),
+        ([999_999], UnknownNode, "999999"),
+        (True, LabelError, "ids of the nodes"),
+        ("drawn", LabelError, "ids of the nodes"),
+        ({0: True}, LabelError, "ids of the nodes"),
+    ],
+)
+def test_what_does_not_say_which_were_drawn_is_refused(drawn, error, message):
+    with pytest.raises(error, match=message):
+        DirichletClassifier().fit(GRAPH, labels_of(20), drawn=drawn)
+
+
+def test_drawn_seeds_are_left_out_before_others():
+    first, places = np.arange(100) % 4 == 0, np.arange(100)
+    few = some_of(places, 10, first, np.random.default_rng(0))
+    assert first[few].all()
+    assert len(few) == 10
+    assert first[some_of(places, 40, first, np.random.default_rng(0))].sum() == 25
+
+
+def test_labels_are_a_mapping_that_keeps_what_was_drawn():
+    labels = copy.deepcopy(Labels({"a": 1, "b": 2}, drawn=["a"]))
+    assert labels == {"a": 1, "b": 2}
+    assert labels.drawn == {"a"}
+    assert Labels({"a": 1}).drawn is None
+    path = Graph.from_edges("abc", "bcd")
+    assert DirichletClassifier().fit(path, labels).seeds_.drawn.tolist() == [True, False]
