@@ -95,7 +95,17 @@ def test_a_journal_damaged_elsewhere_is_left_alone(tmp_path):
     labelling.journal.close()
     path = labelling.journal.path
     lines = path.read_bytes().split(b"\n")
-    for bad in (b"{", b"[]", b'{"number":2}', lines[3], b'{"number":2,"time":"","act":"eat"}'):
+    accuracy = b'{"number":2,"time":"","act":"accuracy"}'
+    point = accuracy[:-1] + b',"more":{"labels":1,"value":%s,"low":0,"high":1}}'
+    odd = (accuracy, *(point % value for value in (b"NaN", b"1e999", b'"1"', b"null")))
+    for bad in (
+        b"{",
+        b"[]",
+        b'{"number":2}',
+        lines[3],
+        accuracy.replace(b"accuracy", b"eat"),
+        *odd,
+    ):
         damaged = b"\n".join([*lines[:2], bad, *lines[3:]])
         path.write_bytes(damaged)
         with pytest.raises(JournalError, match="damaged in line 3"):

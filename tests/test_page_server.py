@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -456,6 +457,14 @@ def test_export_is_what_classify_writes(own, tmp_path):
     model = DirichletClassifier().fit(own.session.graph, {"a": "left", "g": "right", "c": "left"})
     write_predictions(model, tmp_path / "expected.csv")
     assert text == (tmp_path / "expected.csv").read_text()
+
+
+def test_an_export_without_room_for_it_is_refused_in_words(own, tmp_path, monkeypatch):
+    own("/api/label", {"node": 0, "label": "left"})
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    status, told = own("/api/export")
+    assert status == 409
+    assert "a file for the export cannot be written" in told["error"]
 
 
 @pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("tsv", "\t")])

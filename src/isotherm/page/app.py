@@ -18,6 +18,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from isotherm.errors import FileError, IsothermError
+from isotherm.files import written
 from isotherm.page import bodies
 from isotherm.page.bodies import BadRequest
 from isotherm.page.events import TooManyListeners
@@ -285,7 +286,7 @@ class Pages:
 
     def _export(self, ending: str, is_safe: bool) -> bytes:
         session = self._session
-        with tempfile.TemporaryDirectory() as folder:
+        with written("a file for the export"), tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"predictions.{ending}"
             export(session.graph, session.labelling, session.parameters, path,
                    spreadsheet_safe=is_safe)  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import threading
 from contextlib import suppress
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "isotherm labelling journal", 1
 LABEL, SKIP, UNDO, CLASS, SAVED, ACCURACY = "label", "skip", "undo", "class", "saved", "accuracy"
 ACTS = (LABEL, SKIP, UNDO, CLASS, SAVED, ACCURACY)
+POINT = {"labels", "value", "low", "high"}  # what an accuracy has in `more`
 
 
 class JournalError(IsothermError, ValueError):
@@ -98,9 +100,17 @@ def parse_entry(line: bytes, number: int) -> Entry:
     entry = Entry(**told)
     if entry.act not in ACTS:
         raise ValueError(f"unknown act {entry.act!r}")
+    if entry.act == ACCURACY and not _is_point(entry.more):
+        raise ValueError("'more' is no accuracy")
     if entry.number not in (number, max(number - 1, 1)) or not 0 <= entry.of < entry.number:
         raise ValueError(f"number {entry.number} where {number} was expected")
     return entry
+
+
+def _is_point(more: dict[str, Any]) -> bool:
+    return more.keys() == POINT and all(
+        isinstance(value, int | float) and abs(value) < math.inf for value in more.values()
+    )
 
 
 def fingerprint(graph: Graph) -> str:

@@ -292,7 +292,7 @@ class Model:
         accuracy = snapshot.model.expected_accuracy()
         snapshot.count()
         curve, n = self.labelling.curve, len(self.labelling.labels)
-        if self.snapshot is snapshot and np.isfinite(accuracy.value):
+        if self.snapshot is snapshot and np.isfinite(accuracy).all():
             point = Point(n, *(round(float(x), 4) for x in accuracy))
             if not curve or curve[-1] != point:
                 self.labelling.expect(point)
