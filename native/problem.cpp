@@ -120,10 +120,10 @@ bool Problem::is_scattered(int width) const {
 }
 
 std::vector<std::int32_t> Problem::reorder() {
-    is_reordered_ = true;
     const bool was_reduced = is_reduced();
     reduce();
     std::vector<std::int32_t> before = reduced_->reorder(threads_);
+    is_reordered_ = true;
     cut();
     if (!was_reduced) before.clear();
     return before;

@@ -230,7 +230,6 @@ std::vector<std::int32_t> Reduced::reorder(int threads) {
         const std::int32_t before = order[r];
         row_now[before] = static_cast<std::int32_t>(r);
         nodes[r] = nodes_[before];
-        row_of_[nodes[r]] = static_cast<std::int32_t>(r);
         start[r + 1] = start[r] + lengths[before];
         mass[r] = mass_[before];
         exits[r] = exits_[before];
@@ -248,6 +247,8 @@ std::vector<std::int32_t> Reduced::reorder(int threads) {
             }
         }
     });
+    // Only now, since what is interrupted must leave all as it was.
+    for (std::int64_t r = 0; r < n_rows; ++r) row_of_[nodes[r]] = static_cast<std::int32_t>(r);
     nodes_ = std::move(nodes);
     start_ = std::move(start);
     ends_ = std::move(ends);

@@ -15,6 +15,8 @@ constexpr Part parts[] = {
     {"solves", isotherm::test_solves},     {"proofs", isotherm::test_proofs},
     {"verdicts", isotherm::test_verdicts}, {"threads", isotherm::test_threads},
     {"solves_on_threads", isotherm::test_solves_on_threads},
+    {"steering", isotherm::test_steering},
+    {"interrupts_on_threads", isotherm::test_interrupts_on_threads},
 };
 
 }  // namespace

@@ -36,6 +36,8 @@ void test_proofs();
 void test_verdicts();
 void test_threads();
 void test_solves_on_threads();
+void test_steering();
+void test_interrupts_on_threads();
 
 namespace {
 

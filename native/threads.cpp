@@ -1,7 +1,6 @@
 #include "threads.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -22,8 +21,8 @@ namespace isotherm {
 namespace {
 
 std::atomic<Poll> the_poll{nullptr};
+std::atomic<std::chrono::milliseconds> between_polls{std::chrono::milliseconds(0)};
 
-// Polling may take a lock of the host language, so it is done ten times a second at most.
 class Watch {
 public:
     bool stop() {
@@ -31,13 +30,13 @@ public:
         if (!poll) return false;
         const auto now = std::chrono::steady_clock::now();
         if (now < next_) return false;
-        next_ = now + std::chrono::milliseconds(100);
+        next_ = now + between_polls.load(std::memory_order_relaxed);
         return poll();
     }
 
 private:
     std::chrono::steady_clock::time_point next_ =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+        std::chrono::steady_clock::now() + between_polls.load(std::memory_order_relaxed);
 };
 
 // One parallel loop. Each worker has a share of the chunks, the same in every loop of as many chunks,
@@ -215,7 +214,10 @@ Pool& pool() {
 
 }  // namespace
 
-void set_poll(Poll poll) { the_poll = poll; }
+void set_poll(Poll poll, std::chrono::milliseconds every) {
+    between_polls = every;
+    the_poll = poll;
+}
 
 void for_chunks(int threads, std::int64_t n_chunks,
                 const std::function<void(std::int64_t)>& body) {

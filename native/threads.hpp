@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -16,9 +17,10 @@ struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Asked now and then, on the calling thread, whether to stop. Set once, by the bindings.
+// Asked now and then, on the calling thread, whether to stop. Set once, by the bindings. It may take
+// a lock of the host language, so that between chunks it is asked no more often than `every` so long.
 using Poll = bool (*)();
-void set_poll(Poll poll);
+void set_poll(Poll poll, std::chrono::milliseconds every = std::chrono::milliseconds(100));
 
 // Calls body(0) … body(n_chunks − 1), each once, in any order, on up to `threads` threads. The
 // calling thread takes part. What body throws is thrown here.
