@@ -114,7 +114,11 @@ Reduced::Reduced(const Operator& M, const System& whole, Fold fold, int threads)
 std::vector<double> exits_of_nodes(const Operator& M, int threads) {
     const Graph& graph = M.graph;
     std::vector<double> exits(static_cast<std::size_t>(graph.n_nodes), 0.0);
-    if (M.leak > 0) {  // peeled nodes pass heat on to where it leaks, too
+    bool any_from_peeled = M.leak > 0;  // nodes pass heat on to where it leaks, or to a tie
+    for (std::int64_t i = 0; M.ties && !any_from_peeled && i < graph.n_nodes; ++i) {
+        any_from_peeled = M.kind[i] == peeled && M.ties[i] > 0;
+    }
+    if (any_from_peeled) {
         for_cuts(threads, cut_rows(graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i) {
                 double stay = 0;

@@ -58,6 +58,77 @@ std::vector<T> boundary_of(const Sample& s, int columns) {
     return X;
 }
 
+// --- ties ----------------------------------------------------------------------------------------
+
+// Some free nodes are tied to temperatures, with and without edges, in components with and without
+// seeds; against dense inverses, and what is proven of the answer.
+template <class T>
+void ties_hold_their_nodes(const Edges& edges, double leak, int choice, const Kernels* kernels) {
+    constexpr int K = 3;
+    Sample s(edges, true, 0.1);
+    Doubles ties(s.n, 0.0), known;
+    std::vector<std::int32_t> tied, row_of(s.n, -1);
+    s.free = s.fixed;
+    for (Int i = 0; i < s.n; ++i) {
+        if (s.fixed[i] || dice.below(3)) continue;
+        ties[i] = 0.1 + 2 * dice.uniform();
+        s.free[i] = 1;
+        s.degrees[i] += ties[i] / (1 + leak);
+        row_of[i] = static_cast<std::int32_t>(tied.size());
+        tied.push_back(static_cast<std::int32_t>(i));
+        for (int k = 0; k < K; ++k) known.push_back(dice.uniform());
+    }
+    reach(view(s.own), s.free.data(), 1);
+    for (Int i = 0; i < s.n; ++i) s.free[i] = s.free[i] && !s.fixed[i];
+    Setup setup(s);
+    setup.ties = ties;
+    setup.leak = leak;
+    setup.peeling = choice & 1;
+    setup.reduced = choice & 2;
+    setup.threads = 2;
+    setup.kernels = kernels;
+    const auto problem = setup.problem();
+    Doubles rows, weights;
+    for (std::size_t t = 0; t < tied.size(); ++t) {
+        weights.push_back(ties[tied[t]]);
+        for (int k = 0; k < K; ++k) rows.push_back(ties[tied[t]] * known[t * K + k]);
+    }
+    const Sources sources(s.n, problem->peel(), static_cast<Int>(tied.size()), tied.data(),
+                          rows.data(), K);
+    const auto X = boundary_of<T>(s, K);
+    const Dense inverse = inverse_of(s, leak);
+    const Doubles drained = solved(s, inverse, [&](Int i) { return s.degrees[i]; });
+    const double tol = sizeof(T) == 4 ? 1e-4 : 1e-9;
+    for (const auto preconditioner : {Preconditioner::diagonal, Preconditioner::factor}) {
+        const auto out = solve(*problem, X, K, tol, preconditioner, &sources);
+        CHECK(out.state == State::reached || out.state == State::short_of_digits);
+        const Claim<T> claim{setup.graph, s.free.data(),
+                             leak,       out.X.data(),
+                             K,          drained.data(),
+                             {row_of.data(), weights.data(), known.data(), 1.0}};
+        const Evidence found = prove(claim, 2, kernels->prover());
+        Int n_free = 0;
+        for (Int i = 0; i < s.n; ++i) n_free += s.free[i];
+        CHECK(found.n_nodes == n_free && !found.stray);
+        for (int k = 0; k < K; ++k) {
+            const Doubles x = solved(s, inverse, [&](Int i) {
+                double heat = row_of[i] >= 0 ? rows[row_of[i] * K + k] : 0.0;
+                for (Int e = setup.graph.start[i]; e < setup.graph.start[i + 1]; ++e) {
+                    const Int j = setup.graph.ends[e];
+                    if (s.fixed[j]) heat += setup.graph.weight(e) * X[j * K + k];
+                }
+                return heat;
+            });
+            for (Int i = 0; i < s.n; ++i) {
+                if (!s.free[i]) continue;
+                const double error = std::fabs(out.X[i * K + k] - x[i]);
+                CHECK(error <= 10 * tol && error <= found.level[k] * drained[i] + 1e-12);
+            }
+            CHECK(found.level[k] <= (sizeof(T) == 4 ? 1e-3 : 1e-8));
+        }
+    }
+}
+
 // --- interruption --------------------------------------------------------------------------------
 
 Int times_polled, polled_to_stop;
@@ -205,6 +276,14 @@ void what_is_no_number_is_never_an_answer(int columns, bool reduced, const Kerne
 
 void test_steering() {
     for (const Kernels* const kernels : all_kernels()) {
+        for (const int choice : {0, 1, 2, 3}) {
+            for (const Edges& edges : {scattered(60, 60), with_hub(scattered(301, 200))}) {
+                for (const double leak : {0.0, 0.05}) {
+                    ties_hold_their_nodes<float>(edges, leak, choice, kernels);
+                    ties_hold_their_nodes<double>(edges, leak, choice, kernels);
+                }
+            }
+        }
         for (const int columns : {1, 2, 5, 15}) {
             for (const bool reduced : {false, true}) {
                 what_is_no_number_is_never_an_answer<float>(columns, reduced, kernels);
