@@ -390,6 +390,42 @@ void what_needs_no_draws_is_factorised_exactly(const Edges& edges, int threads,
     }
 }
 
+// Of a node whose number times that of the columns is beyond 32 bits: the arrays are as if they began so
+// far before the few rows that there are.
+template <class T>
+void nodes_of_great_numbers_are_found(int columns) {
+    constexpr Int last = (Int{1} << 31) - 2, first = last - 3;
+    const auto from = [&](auto* rows, Int stride) {
+        using Pointer = decltype(rows);
+        const auto before = static_cast<std::uintptr_t>(first * stride) * sizeof *rows;
+        return reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(rows) - before);
+    };
+    Fold fold;
+    fold.nodes = {static_cast<std::int32_t>(first + 1), static_cast<std::int32_t>(last)};
+    fold.start = {0, 1, 3};
+    fold.ends = {static_cast<std::int32_t>(last), static_cast<std::int32_t>(first),
+                 static_cast<std::int32_t>(first + 2)};
+    fold.ratios = {0.5, 0.25, 0.5};
+    fold.inverse_pivots = {0.5, 0.25};
+    fold.rise = {1, 2};
+    const Int stride = columns + 1;
+    std::vector<T> X(4 * stride, T(0.5));
+    Doubles folded(4 * columns, 0.0), h(4, 4.0), low(columns, -100.0), high(columns, 100.0);
+    for (int l = 0; l < columns; ++l) {
+        folded[1 * columns + l] = 2 * l;
+        folded[3 * columns + l] = 4 * l + 4;
+    }
+    auto expected = X;
+    for (int l = 0; l < columns; ++l) {
+        expected[3 * stride + l] = T(l + 1 + 0.375);
+        expected[1 * stride + l] = T(l + 0.5 * (l + 1.375));
+    }
+    hang_folded<T>(fold, {from(X.data(), stride), stride, columns}, from(h.data(), 1), low.data(),
+                   high.data(), from(folded.data(), columns));
+    CHECK(X == expected);
+    CHECK((h == Doubles{4, 3.5, 4, 5}));
+}
+
 void the_pace_foretells_the_steps_of_a_geometric_fall() {
     Pace pace;
     for (int step = 1; step < 60; ++step) {
@@ -647,6 +683,10 @@ void test_problems(const Edges& edges, bool weighted, double leak) {
 
 void test_solves() {
     the_pace_foretells_the_steps_of_a_geometric_fall();
+    for (const int columns : {1, 2, 5, 16}) {
+        nodes_of_great_numbers_are_found<float>(columns);
+        nodes_of_great_numbers_are_found<double>(columns);
+    }
     for (const Kernels* const kernels : all_kernels()) {
         for (const int threads : {1, 2, 4}) {
             for (const Edges& edges : {diamonds(16), ladder(10)}) {
