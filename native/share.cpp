@@ -44,7 +44,7 @@ struct Parts {
             for (std::size_t at = k; at < dots.size(); at += width) {
                 sum += dots[at];
                 stays += staying[at];
-                if (!(most >= levels[at])) most = levels[at];  // NaN stays one
+                if (most == most && !(most >= levels[at])) most = levels[at];  // NaN stays one
             }
             all.dots[k] = sum;
             if (all.staying) all.staying[k] = stays;

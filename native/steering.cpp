@@ -98,7 +98,7 @@ double Steering::drift() const {
 double Steering::level() const {
     double most = 0;
     for (int k = 0; k < block_.width(); ++k) {
-        if (!(levels_[k] <= most)) most = levels_[k];  // NaN included
+        if (most == most && !(levels_[k] <= most)) most = levels_[k];  // NaN stays one
     }
     return most;
 }

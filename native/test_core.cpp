@@ -17,6 +17,7 @@ constexpr Part parts[] = {
     {"solves_on_threads", isotherm::test_solves_on_threads},
     {"steering", isotherm::test_steering},
     {"interrupts_on_threads", isotherm::test_interrupts_on_threads},
+    {"shares", isotherm::test_shares},
 };
 
 }  // namespace

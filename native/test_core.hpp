@@ -38,6 +38,7 @@ void test_threads();
 void test_solves_on_threads();
 void test_steering();
 void test_interrupts_on_threads();
+void test_shares();
 
 namespace {
 

@@ -269,6 +269,18 @@ void what_is_no_number_is_never_an_answer(int columns, bool reduced, const Kerne
                 CHECK(!(out.likely < 1e300));
             }
         }
+        // The same of temperatures that are weighed, by the first of several columns.
+        const auto problem = setup.problem();
+        auto out = solve(*problem, boundary_of<T>(s, columns), columns, 1e-4, Preconditioner::diagonal);
+        CHECK(out.likely <= 1e-4);
+        out.X[seed * columns] = static_cast<T>(bad);
+        ExitTimes exits;
+        exits.h = out.h.data();
+        const Doubles low(columns, 0.0), high(columns, 1.0), scale(columns, 1.0);
+        Steering steering(*problem, exits, {0, columns, true, false}, nullptr, low.data(), high.data(),
+                          scale.data(), 100, Preconditioner::diagonal);
+        steering.run<T>({out.X.data(), columns, columns}, false, {1e-4, 0.0, 100.0});
+        CHECK(!(steering.likely() < 1e300));
     }
 }
 
