@@ -17,6 +17,8 @@ constexpr Part parts[] = {
     {"solves_on_threads", isotherm::test_solves_on_threads},
     {"steering", isotherm::test_steering},
     {"interrupts_on_threads", isotherm::test_interrupts_on_threads},
+    {"rounding", isotherm::test_rounding},
+    {"certificates", isotherm::test_certificates},
     {"shares", isotherm::test_shares},
 };
 

@@ -38,6 +38,8 @@ void test_threads();
 void test_solves_on_threads();
 void test_steering();
 void test_interrupts_on_threads();
+void test_rounding();
+void test_certificates();
 void test_shares();
 
 namespace {
