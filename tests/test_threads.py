@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 import isotherm
 from isotherm import (
@@ -25,6 +26,7 @@ from isotherm import (
     StackedDirichletClassifier,
     write_predictions,
 )
+from isotherm.classifier import stack
 from isotherm.engines import ENGINES
 from isotherm.errors import SessionError
 from isotherm.graph.rows import Rows
@@ -224,6 +226,48 @@ def test_while_a_model_changes_attributes_and_copies_are_those_of_before(change,
     for one in copies:
         assert np.array_equal(one.predict(), labels)
         is_as_fitted(one.update({40: 1}))
+
+
+def test_blas_has_its_threads_back_when_the_last_of_several_stacks_is_fitted(monkeypatch):
+    """Each limits BLAS to one thread meanwhile, for the whole process."""
+    graph = random_graph(np.random.default_rng(3), 60, degree=5)
+    leave_out, seen, n_threads = stack.leave_out, [], 4
+
+    class Limits:
+        """As those of threadpoolctl."""
+
+        def __init__(self, limit, **_):
+            nonlocal n_threads
+            self.before, n_threads = n_threads, limit
+
+        def restore_original_limits(self):
+            nonlocal n_threads
+            n_threads = self.before
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.restore_original_limits()
+
+    def at_work(*args, **kwargs):
+        if threading.current_thread() is first:
+            one_inside.set()
+            both_inside.wait(60)
+        elif not both_inside.is_set():
+            both_inside.set()
+            first.join(60)
+            seen.append(n_threads)  # the other one has left
+        return leave_out(*args, **kwargs)
+
+    one_inside, both_inside = threading.Event(), threading.Event()
+    first = threading.Thread(target=lambda: StackedDirichletClassifier().fit(graph, Y), daemon=True)
+    monkeypatch.setattr(threadpoolctl, "threadpool_limits", Limits)
+    monkeypatch.setattr(stack, "leave_out", at_work)
+    first.start()
+    assert one_inside.wait(60)
+    StackedDirichletClassifier().fit(graph, Y)
+    assert [*seen, n_threads] == [1, 4]
 
 
 def test_a_file_is_of_one_state(graph, tmp_path):

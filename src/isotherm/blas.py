@@ -6,15 +6,42 @@ others, waiting for the last of them may take a hundred times as long as the wor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import Any
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+from isotherm.locks import lock_of
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """While it is open, BLAS works in the thread that calls it; for the whole process."""
-    from threadpoolctl import threadpool_limits  # seldom needed
+class OneThread:
+    """While it is open, BLAS works in the thread that calls it; for the whole process.
 
-    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
-    return limits
+    Several threads may open it: the last to leave gives BLAS its threads back.
+    """
+
+    def __init__(self) -> None:
+        self._inside = 0
+        self._limits: Any = None
+
+    def __enter__(self) -> None:
+        import threadpoolctl  # seldom needed
+
+        with lock_of(self, Lock):
+            if not self._inside:
+                self._limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        import threadpoolctl
+
+        with lock_of(self, Lock):
+            self._inside -= 1
+            if self._inside:
+                return
+            openblas = getattr(threadpoolctl, "OpenBLASController", None)
+            let_go = getattr(openblas, "clear_controlling_thread", None)
+            if let_go is not None:  # from 3.8 on only the thread that set a limit may lift it
+                let_go(force=True)
+            self._limits.restore_original_limits()
+
+
+one_blas_thread = OneThread()

@@ -101,7 +101,7 @@ class StackedHeatClassifier(HeatClassifier):
         chosen = plan(seeds.codes, len(seeds.classes), n_entries, seeds.drawn)
         self.fallback_ = _reason(seeds, chosen)
         if chosen is not None and not self.fallback_:
-            with one_blas_thread():
+            with one_blas_thread:
                 self._combine(session, seeds, heat, chosen, starts, progress)
         return heat
 

@@ -76,8 +76,7 @@ class LabellingSession:
 
     def start(self) -> None:
         """Fold in what is known, and begin to think."""
-        self._one_thread = one_blas_thread()  # small products, several threads of our own
-        self._one_thread.__enter__()
+        one_blas_thread.__enter__()  # small products, several threads of our own
         self.model.start()
 
     def leave(self) -> None:
@@ -88,7 +87,7 @@ class LabellingSession:
     def stop(self) -> None:
         """End the threads and close the journal: everything is in it."""
         self.model.stop()
-        self._one_thread.__exit__(None, None, None)
+        one_blas_thread.__exit__()
         self.labelling.journal.close()
 
     def skipped(self) -> NDArray[np.intp]:
