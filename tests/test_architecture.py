@@ -14,7 +14,6 @@ ROOT = Path(isotherm.__file__).parent
 ORDER = [
     "errors",
     "caller",
-    "locks",
     "read_only",
     "masked",
     "printable",
@@ -23,6 +22,7 @@ ORDER = [
     "rounding",
     "arithmetic",
     "compiled",
+    "locks",
     "blas",
     "environment",
     "files",

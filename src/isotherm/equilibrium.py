@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isotherm.compiled import on_threads
 from isotherm.dirichlet import DirichletProblem
 from isotherm.engines import choose_engine
 from isotherm.errors import LabelError
@@ -81,6 +82,17 @@ def solve_dirichlet(
     >>> bool((solution.error_bound <= 1e-6).all())
     True
     """
+    asked = getattr(engine, "threads", None) if threads is None else threads
+    problem = on_threads(asked, _problem, graph, boundary, values, leak)
+    warm = None
+    if start is not None:
+        warm = Warm.of(start) if isinstance(start, Solution) else Warm(np.asarray(start))
+    options = SolveOptions(tol, solver, threads, memory)
+    return solve(problem, options, engine=engine, start=warm, progress=progress)
+
+
+def _problem(graph: Any, boundary: Any, values: Any, leak: float) -> DirichletProblem:
+    """The problem of a graph of any kind, whose boundary is given by ids or by a mask."""
     graph = Graph.from_any(graph)
     held = as_column(boundary, "boundary")
     if held.dtype == bool:
@@ -92,12 +104,7 @@ def solve_dirichlet(
         positions = np.flatnonzero(held)
     else:
         positions = graph.positions(held)
-    problem = DirichletProblem(graph, positions, values, leak=leak)
-    warm = None
-    if start is not None:
-        warm = Warm.of(start) if isinstance(start, Solution) else Warm(np.asarray(start))
-    options = SolveOptions(tol, solver, threads, memory)
-    return solve(problem, options, engine=engine, start=warm, progress=progress)
+    return DirichletProblem(graph, positions, values, leak=leak)
 
 
 def solve(

@@ -13,6 +13,7 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from isotherm.compiled import on_threads, threads_of
 from isotherm.errors import SessionError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Turn:
             )
         if kwargs.get("progress") is not None:
             kwargs["progress"] = partial(self.tell, kwargs["progress"])
-        return method(*args, **kwargs)
+        return on_threads(threads_of(args[0]), method, *args, **kwargs)
 
     def tell(self, progress: Method, *seen: Any) -> Any:
         """Call the user's `progress`, which may not ask the model."""

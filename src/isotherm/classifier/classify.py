@@ -30,8 +30,8 @@ class DirichletClassifier(HeatClassifier, ClassifierMixin, Estimator):
     solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
     engine : {"auto", "native", "scipy"} or engine object
     threads : int or None
-        By default ``OMP_NUM_THREADS`` if set, else one per processor. The answer does not depend
-        on it.
+        Of every part of a fit and of a question; by default ``OMP_NUM_THREADS`` if set, else one
+        per processor. The answer does not depend on it.
     memory : int or None
         The most bytes that a fit may use, the graph not counted; by default what is free. Fewer
         columns are then solved at once, and the edges are not copied.

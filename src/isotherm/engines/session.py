@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from isotherm.arithmetic import in_standard_arithmetic
+from isotherm.compiled import on_threads
 from isotherm.engines.changes import Changes
 from isotherm.errors import LabelError, ParameterError, SessionError
 from isotherm.locks import by_one_thread, lock_of
@@ -107,7 +108,7 @@ class HostSession:
         """See `isotherm.engines.engine.Session`."""
         self._catch_up()
         if values is not None:
-            other = self.problem.with_values(np.asarray(values))
+            other = self.problem.with_values(np.asanyarray(values))
             return self._solve(other, tol, start, stop, progress)
         solution = self._solve(self.problem, tol, start, stop, progress)
         self._changes = Changes(self, self.problem, solution)
@@ -268,7 +269,7 @@ class HostSession:
                     self._changes = None
                     self._prepare(self.problem)
                 self._is_whole = False
-                found = work(self, *args, **kwargs)
+                found = on_threads(self.options.threads, work, self, *args, **kwargs)
         except (LabelError, SessionError):  # before anything was begun
             self._is_whole = True
             raise

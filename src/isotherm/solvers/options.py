@@ -39,8 +39,8 @@ class SolveOptions:
     solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
         Objects have options of their own, such as ``ConjugateGradient(max_iter=100)``.
     threads : int or None
-        By default ``OMP_NUM_THREADS`` if set, else one per processor. The answer does not depend
-        on it.
+        Of every part of a fit, a solve or a question; by default ``OMP_NUM_THREADS`` if set, else
+        one per processor. The answer does not depend on it.
     memory : int or None
         The most bytes that the arrays of a solve may take, those of the graph not counted. Fewer
         columns are then solved at a time, and edges are copied only if there is room; those of a
