@@ -1,19 +1,24 @@
 """Labels drawn at random: where it is said which ones they are, only these are judged."""
 
 import copy
+import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from conftest import CliRun
 from isotherm import (
     BlockModel,
     DirichletClassifier,
     Graph,
+    IsothermWarning,
     LabelError,
     Labels,
     StackedDirichletClassifier,
     UnknownNode,
+    read_labels,
     write_report,
 )
 from isotherm.trust.sample import some_of
@@ -214,3 +219,110 @@ def test_labels_are_a_mapping_that_keeps_what_was_drawn():
     assert Labels({"a": 1}).drawn is None
     path = Graph.from_edges("abc", "bcd")
     assert DirichletClassifier().fit(path, labels).seeds_.drawn.tolist() == [True, False]
+
+
+# --- in files -------------------------------------------------------------------------------------
+
+ROWS = [("a", "left", True), ("b", "left", False), ("e", "right", True), ("f", "right", None)]
+PATH = Graph.from_edges("abcde", "bcdef")
+
+
+def written(tmp_path, ending, column="drawn"):
+    frame = pd.DataFrame(ROWS, columns=["node", "label", column])
+    path = tmp_path / f"known.{ending}"
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    elif ending == "parquet":
+        frame.astype({column: "boolean"}).to_parquet(path)
+    elif ending == "xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=ending == "jsonl")
+    return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx", "json", "jsonl"])
+def test_a_column_says_which_labels_were_drawn(tmp_path, ending):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels = read_labels(written(tmp_path, ending), PATH)
+    assert labels == {"a": "left", "b": "left", "e": "right", "f": "right"}
+    assert labels.drawn == {"a", "e"}
+    assert read_labels(written(tmp_path, ending, "other"), PATH, label="label").drawn is None
+
+
+@pytest.mark.parametrize("words", ["yes no", "1 0", "X ,", "TRUE False", "1.0 0.0"])
+def test_drawn_is_said_in_any_of_these_words(tmp_path, words):
+    yes, no = words.replace(",", "").split(" ")
+    path = tmp_path / "known.csv"
+    path.write_text(f"Drawn,account,class\n{yes},a,left\n{no},b,left\n {yes} ,f,right\n")
+    # Beside it, the two other columns are node and label, as without it.
+    assert read_labels(path, PATH).drawn == {"a", "f"}
+
+
+def test_a_column_of_other_words_is_left_alone_and_that_is_said(tmp_path):
+    path = tmp_path / "known.csv"
+    path.write_text("node,label,drawn\na,left,2021-03-04\nf,right,true\n")
+    with pytest.warns(IsothermWarning, match="words other than true and false.*2021-03-04"):
+        assert read_labels(path, PATH).drawn is None
+
+
+def test_a_column_drawn_that_is_named_as_the_label_is_the_label(tmp_path):
+    path = tmp_path / "known.csv"
+    path.write_text("node,drawn\na,yes\nf,no\n")
+    labels = read_labels(path, PATH, label="drawn")
+    assert labels == {"a": "yes", "f": "no"}
+    assert labels.drawn is None
+
+
+def test_rows_that_are_no_labels_are_not_drawn_either(tmp_path):
+    path = tmp_path / "known.csv"
+    path.write_text("node,label,drawn\n A,left,1\nc,,1\nd,?,1\nz,left,1\nf,right,0\nb,left,1\n")
+    with pytest.warns(IsothermWarning):
+        labels = read_labels(path, PATH, ids="normalised")
+    assert labels.drawn == {"a", "b"}
+
+
+def test_guesses_of_a_result_are_not_drawn(tmp_path):
+    path = tmp_path / "known.csv"
+    path.write_text("node,label,status,drawn\na,left,seed,1\nb,left,predicted,1\nf,right,given,0\n")
+    with pytest.warns(IsothermWarning, match="not given but found"):
+        labels = read_labels(path, PATH)
+    assert labels == {"a": "left", "f": "right"}
+    assert labels.drawn == {"a"}
+
+
+def edges_and_labels(folder, n_drawn):
+    rows, names = GRAPH.rows, [f"n{i}" for i in range(GRAPH.n_nodes)]
+    ends = zip(np.repeat(np.arange(rows.n_nodes), np.diff(rows.start)), rows.ends, strict=True)
+    lines = [f"{names[i]},{names[j]}\n" for i, j in ends if i < j]
+    (folder / "edges.csv").write_text("source,target\n" + "".join(lines))
+    known = labels_of(60).items()
+    lines = [f"{names[i]},c{k},{int(at < n_drawn)}\n" for at, (i, k) in enumerate(known)]
+    (folder / "labels.csv").write_text("node,label,drawn\n" + "".join(lines))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_drawn", [7, 30])
+def test_the_command_line_judges_by_drawn_labels(tmp_path, n_drawn):
+    here = CliRun(tmp_path)
+    edges_and_labels(tmp_path, n_drawn)
+    words = "not known (7 labels drawn at random can be judged, 20 are needed)"
+    words = words if n_drawn == 7 else ", by 30 labels drawn at random"
+    files = ("edges.csv", "labels.csv", "--model", "paper")
+    found = here("suspects", *files)
+    assert f"{n_drawn} of 60 labels were drawn at random" in found.stderr
+    assert words in found.stdout.splitlines()[0]
+    found = here("suggest", *files, "-o", "next.csv")
+    assert words in found.stdout
+    rows = pd.read_csv(tmp_path / "next.csv")
+    assert ((rows["why"] == "check") == rows["drawn"]).all()
+    assert rows["drawn"].sum() == 5
+    found = here("classify", *files, "-o", "out.csv", "--summary", "run.json")
+    said = json.loads((tmp_path / "run.json").read_text())
+    said = said["found"]
+    assert said["left_out"]["drawn"] == n_drawn
+    assert (said["expected_accuracy"]["value"] is None) == (n_drawn == 7)
+    found = here("evaluate", *files[:2], "--repeats", "2", "--seeds", "20%")
+    assert ("only 7 labels were drawn at random" in found.stderr) == (n_drawn == 7)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
+    from isotherm.labels import Labels
     from isotherm.read.report import ReadReport
     from isotherm.solvers.options import Progress as Steps
 
@@ -74,7 +75,7 @@ class Inputs(NamedTuple):
     """What the files of a job hold."""
 
     graph: Graph
-    labels: dict[str, str]
+    labels: Labels
     confidence: float | dict[str, float] | None
     edges_read: ReadReport
     labels_read: ReadReport

@@ -63,11 +63,12 @@ def demo(
 
 def _label(model: HeatClassifier, debian: Dataset, given: NDArray[np.bool_], stages: Stages) -> Run:
     """Label all packages from those given."""
+    from isotherm.labels import Labels
     from isotherm.pipeline import Inputs, fit
     from isotherm.read.report import ReadReport
 
     names = debian.graph.nodes.ids[given].tolist()
-    known = dict(zip(names, debian.labels[given].tolist(), strict=True))
+    known = Labels(zip(names, debian.labels[given].tolist(), strict=True))
     edges, labels = (
         ReadReport("debian", "bundled", n_rows=count, checksum="part of isotherm, see its version")
         for count in (debian.graph.n_edges, len(known))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -15,7 +16,7 @@ from isotherm.cli.jobs import end, make_job
 from isotherm.cli.messages import MessageOptions
 from isotherm.cli.parse import parse_share
 from isotherm.cli.reading_options import ReadingOptions
-from isotherm.errors import ParameterError
+from isotherm.errors import IsothermWarning, ParameterError
 from isotherm.files import written
 
 if TYPE_CHECKING:
@@ -24,15 +25,17 @@ if TYPE_CHECKING:
 
     from isotherm.graph import Graph
     from isotherm.job import Job
+    from isotherm.labels import Labels
 
 
 class Labelled(NamedTuple):
-    """A graph with labels as numbers, −1 where unknown, and where it comes from."""
+    """A graph with labels as numbers, −1 where unknown, where it comes from, and what is scored."""
 
     name: str
     graph: Graph
     codes: NDArray[np.intp]
     inputs: dict[str, str]
+    judged: NDArray[np.bool_] | None = None
 
 
 @command
@@ -120,7 +123,29 @@ def _from_files(job: Job, stages: Any) -> Labelled:
     found = read(job, stages)
     codes, _ = encode_labels(found.labels, found.graph)
     files = {file.name: file.checksum for file in (found.edges_read, found.labels_read)}
-    return Labelled(found.edges_read.name, found.graph, codes, files)
+    drawn = _judged(found.labels, found.graph)
+    return Labelled(found.edges_read.name, found.graph, codes, files, drawn)
+
+
+def _judged(labels: Labels, graph: Graph) -> NDArray[np.bool_] | None:
+    """The nodes whose labels were drawn at random, where that is known and they are enough."""
+    import numpy as np
+
+    from isotherm.trust.drawn import FEWEST, IF_DRAWN
+
+    if labels.drawn is None:
+        return None
+    if len(labels.drawn) < FEWEST:
+        warnings.warn(
+            f"only {len(labels.drawn)} labels were drawn at random, and {FEWEST} are needed to "
+            f"score by them alone: all labels are scored, and scores hold {IF_DRAWN}",
+            IsothermWarning,
+            stacklevel=2,
+        )
+        return None
+    drawn = np.zeros(graph.n_nodes, dtype=bool)
+    drawn[graph.positions(list(labels.drawn))] = True
+    return drawn
 
 
 def _by_name(dataset: str, data: Path | None) -> Labelled:
@@ -150,6 +175,7 @@ def _scores(
             source.graph,
             source.codes,
             shares,
+            judged=source.judged,
             repeats=repeats,
             rngs=lambda share, repeat: np.random.default_rng([seed, round(share * 1e9), repeat]),
             progress=progress,

@@ -24,7 +24,11 @@ def suggest(
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
-    """Suggest which nodes to label next, and say whether more labels would still help."""
+    """Suggest which nodes to label next, and say whether more labels would still help.
+
+    Every other node is a check, drawn at random. The file of suggestions says so in its column
+    drawn; keep that column in LABELS: then accuracy is judged by the labels drawn at random alone.
+    """
     from isotherm.report.terminal import suggestion_table
     from isotherm.trust.suggest import Suggestion
 

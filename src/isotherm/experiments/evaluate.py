@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from isotherm.decision import DECISIONS
-from isotherm.errors import NoAnswer
+from isotherm.errors import LabelError, NoAnswer
 from isotherm.experiments.hold_out import TOL, draw_seeds, macro_f1, predictions, temperatures_of
 from isotherm.experiments.models import make_models
 from isotherm.experiments.peers import choose_peers
@@ -45,6 +45,7 @@ def evaluate(
     repeats: int,
     decisions: bool = False,
     against: Iterable[str] = (),
+    judged: NDArray[np.bool_] | None = None,
     rngs: Callable[[float, int], np.random.Generator],
     progress: Callable[[str, int, int], None] | None = None,
     tol: float = TOL,
@@ -69,6 +70,8 @@ def evaluate(
         Whether each decision is scored, too, all of them on the temperatures of one solve.
     against : iterable of str
         Names of peers, see `isotherm.experiments.peers`.
+    judged : bool array of shape (n,), optional
+        Nodes that are scored if they are held out, such as those drawn at random; by default all.
     rngs : callable
         The stream of random numbers of a share and a repeat.
     progress : callable, optional
@@ -111,7 +114,7 @@ def evaluate(
             seeds = draw_seeds(labels, fraction * n_known / len(labels), rngs(fraction, repeat))
             draw = {"seed_fraction": fraction, "repeat": repeat}
             for place, contestant in enumerate(contestants, 1):
-                rows += [draw | row for row in _scored(contestant, graph, labels, seeds)]
+                rows += [draw | row for row in _scored(contestant, graph, labels, seeds, judged)]
                 show(repeat * len(contestants) + place, repeats * len(contestants))
     _warn_of_doubts(rows, len(fractions) * repeats, tol)
     return rows
@@ -164,7 +167,11 @@ def _of_decisions(how: dict[str, Any]) -> Contestant:
 
 
 def _scored(
-    contestant: Contestant, graph: Graph, labels: Codes, seeds: Codes
+    contestant: Contestant,
+    graph: Graph,
+    labels: Codes,
+    seeds: Codes,
+    judged: NDArray[np.bool_] | None,
 ) -> Iterator[dict[str, Any]]:
     """A row for each answer, scored on the nodes of known label that are no seeds."""
     known = np.full(len(labels), UNKNOWN)
@@ -175,6 +182,13 @@ def _scored(
     failure = next((str(each.message) for each in caught if each.category is NoAnswer), "")
     converged = not any(issubclass(each.category, ConvergenceWarning) for each in caught)
     held_out = (labels != UNKNOWN) & (known == UNKNOWN)
+    if judged is not None:
+        held_out &= judged
+        if not held_out.any():
+            raise LabelError(
+                f"all {np.count_nonzero(judged):,} labels that can be scored became seeds: leave "
+                "more of them out, by a smaller share of seeds"
+            )
     truth = labels[held_out]
     for name, found, seconds in answers:
         got = found[held_out]

@@ -22,7 +22,7 @@ What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_file
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isotherm.errors import IsothermWarning
 from isotherm.read.options import NumberOptions, TextOptions
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import os
 
     from isotherm.graph import Graph
+    from isotherm.labels import Labels
     from isotherm.read.report import ReadReport
 
 
@@ -162,7 +163,7 @@ def read_labels(
     strict: bool = False,
     unpack_limit: int = MOST_BYTES,
     unpack_ratio: float = MOST_TIMES,
-) -> dict[Any, str]:
+) -> Labels:
     r"""Labels of nodes from a file: a table of nodes, or JSON.
 
     Parameters
@@ -194,9 +195,10 @@ def read_labels(
 
     Returns
     -------
-    dict
-        ``{node: label}``: labels as text, nodes by their ids in the graph. Nodes whose label is
-        empty are left out.
+    Labels
+        A dict ``{node: label}``: labels as text, nodes by their ids in the graph. Nodes whose label
+        is empty are left out. A column ``drawn`` says which were drawn at random, by true or false;
+        an empty cell is false.
 
     Raises
     ------

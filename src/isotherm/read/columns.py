@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import GraphError, LabelError, ParameterError
 from isotherm.read.column_contents import share_of_common, why_no_ids
+from isotherm.read.drawn import find_drawn
 from isotherm.read.paired_names import find_pair, is_named_like_ids, stands_beside
 from isotherm.read.report import shown
 
@@ -105,8 +106,10 @@ def choose_label_columns(
     weight = layout.find(columns.get("weight"), "weight", name)
     found = [layout.find(columns.get(role), role, name) for role in ("node", "label")]
     _check_different(found, weight, layout, name)
+    drawn = find_drawn(layout.columns) if layout.header else None
+    drawn = None if drawn is None or layout.columns.index(drawn) in found else drawn
     left = _left(found, weight, layout, name, LabelError)
-    many = len(layout.columns) > 2 + (weight is not None)
+    many = len(layout.columns) > 2 + (weight is not None) + (drawn is not None)
     guessed = False
     if many and known is not None and columns.get("node") is None:
         best = _node_by_contents(table, [k for k in (found[0], *left) if k is not None], known)
@@ -119,7 +122,7 @@ def choose_label_columns(
             f"{name} has {len(layout.columns)} columns, and it is not clear which one holds the "
             f"labels; name it with --label (label=):\n{_listed(_Cells(table))}"
         )
-    chosen = _filled(found, left)
+    chosen = _filled(found, [k for k in left if layout.columns[k] != drawn])
     why = ""
     if many and not (columns.get("node") and columns.get("label")):
         node, label = (layout.columns[k] for k in chosen)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from isotherm.errors import LabelError
+from isotherm.read.drawn import find_drawn
 from isotherm.read.json_text import is_nan, parse_json
 from isotherm.read.layout import NAMES
 from isotherm.read.results import STATUS, has_status
@@ -51,7 +52,11 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
     labels = [_text(record.get(keys[1])) for record in found]
     weights = [_number(record.get(keys[2], 1.0), source.name) for record in found]
     status = [_text(record.get(STATUS)) for record in found] if of_result else None
-    return LabelRows(nodes, labels, weights if weighted else None, status)
+    drawn = find_drawn([key for key in there if key not in keys])
+    rows = LabelRows(nodes, labels, weights if weighted else None, status)
+    if drawn is None:
+        return rows
+    return rows._replace(drawn=[_text(record.get(drawn)) for record in found])
 
 
 def _keys(there: list[str], columns: Columns) -> list[str]:
@@ -61,7 +66,8 @@ def _keys(there: list[str], columns: Columns) -> list[str]:
         columns.get(role) or next((key for key in there if key.lower() in NAMES[role]), None)
         for role in roles
     ]
-    left = [key for key in there if key not in found] if len(there) == 2 else []
+    left = [key for key in there if key not in (*found, find_drawn(there))]
+    left = left if len(there) - (find_drawn(there) is not None) == 2 else []
     return [key or (left.pop(0) if left else role) for key, role in zip(found, roles, strict=True)]
 
 

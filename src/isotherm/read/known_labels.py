@@ -37,12 +37,15 @@ class KnownLabels:
     rows : ndarray of int
         Their numbers in the file, from 1 on; the header is none.
     weights : ndarray of float or None
+    drawn : ndarray of bool or None
+        Which were drawn at random, where that is known.
     """
 
     nodes: pa.Array
     labels: pa.Array
     rows: NDArray[np.int64]
     weights: NDArray[np.float64] | None
+    drawn: NDArray[np.bool_] | None = None
 
     def kept(self, mask: NDArray[np.bool_]) -> KnownLabels:
         """Those where the mask is true."""
@@ -51,7 +54,8 @@ class KnownLabels:
         chosen = pa.array(mask)
         weights = None if self.weights is None else self.weights[mask]
         nodes, labels = self.nodes.filter(chosen), self.labels.filter(chosen)
-        return KnownLabels(nodes, labels, self.rows[mask], weights)
+        drawn = None if self.drawn is None else self.drawn[mask]
+        return KnownLabels(nodes, labels, self.rows[mask], weights, drawn)
 
 
 def note_placeholders(known: KnownLabels, report: ReadReport, *, keep: bool) -> KnownLabels:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from isotherm.errors import LabelError, UnknownNode
 from isotherm.read.bipartite import find_side
+from isotherm.read.drawn import are_drawn
 from isotherm.read.known_labels import (
     KnownLabels,
     label_by_node,
@@ -46,6 +47,7 @@ class LabelList:
         self._weights: list[NDArray[np.float64]] = []
         self._numbers: list[NDArray[np.int64]] = []  # of rows, from 1 on
         self._status: list[pa.Array] = []  # of a result
+        self._drawn: list[pa.Array] = []  # in words
         self._n_rows = 0
 
     def add(self, rows: LabelRows) -> None:
@@ -69,6 +71,8 @@ class LabelList:
         if rows.status is not None:
             words = pa.array(rows.status, pa.large_string())
             self._status.append(pc.utf8_trim_whitespace(words).filter(known))
+        if rows.drawn is not None:
+            self._drawn.append(pa.array(rows.drawn, pa.large_string()).filter(known))
 
     def leave_out_guesses(self, report: ReadReport) -> None:
         """Keep only what was given, where these are the rows of a result, which is noted.
@@ -97,6 +101,7 @@ class LabelList:
         self._numbers = [np.concatenate(self._numbers)[kept]]
         if self._weights:
             self._weights = [np.concatenate(self._weights)[kept]]
+        self._drawn = [pa.concat_arrays(self._drawn).filter(given)] if self._drawn else []
 
     def count(self) -> tuple[int, int]:
         """How many labels there are, and of how many classes."""
@@ -158,6 +163,9 @@ class LabelList:
     ) -> dict[Any, str]:
         found = label_by_node(_checked(rows, report, options), report)
         report.weights = by_own_id(report.weights, graph)
+        if rows.drawn is not None:
+            nodes = set(rows.nodes.filter(pa.array(rows.drawn)).to_pylist()) & found.keys()
+            report.drawn = frozenset(graph.nodes.ids_of(list(nodes)))
         return by_own_id(found, graph)
 
     def _located(
@@ -203,7 +211,8 @@ class LabelList:
         report.n_rows = len(nodes)
         weights = np.concatenate(self._weights) if self._weights else None
         rows = np.concatenate(self._numbers)
-        return KnownLabels(nodes, pa.concat_arrays(self._labels), rows, weights)
+        drawn = are_drawn(pa.concat_arrays(self._drawn), report) if self._drawn else None
+        return KnownLabels(nodes, pa.concat_arrays(self._labels), rows, weights, drawn)
 
 
 def by_own_id(found: dict[str, Found], graph: Graph) -> dict[Any, Found]:

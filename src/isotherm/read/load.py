@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from isotherm.errors import FileError, GraphError, LabelError, ParameterError
+from isotherm.labels import Labels
 from isotherm.memory import release_unused
 from isotherm.read.columns import choose_edge_columns, choose_label_columns
+from isotherm.read.drawn import find_drawn
 from isotherm.read.edges import EdgeList
 from isotherm.read.formats import edge_formats, label_formats
 from isotherm.read.labels import LabelList
@@ -166,7 +168,7 @@ def load_labels(
     *,
     strict: bool = False,
     hashed: bool = False,
-) -> tuple[dict[Any, str], ReadReport]:
+) -> tuple[Labels, ReadReport]:
     """The labels of a file, and what became of the file; see `isotherm.read_labels`.
 
     Parameters
@@ -180,7 +182,8 @@ def load_labels(
         See `isotherm.read_labels` and `load_graph`.
     """
     labels, report = gather_labels(path, columns, options, known=_known(graph), hashed=hashed)
-    return labels.of_nodes(graph, report, options or TextOptions(), strict=strict), report
+    found = labels.of_nodes(graph, report, options or TextOptions(), strict=strict)
+    return Labels(found, report.drawn), report
 
 
 def _known(graph: Graph) -> Known:
@@ -218,9 +221,13 @@ def gather_labels(
             chosen = _use(choice, table, report)
             names = table.layout.columns
             of_result = has_status(names, *(names[k] for k in chosen))
-            also = [names.index(STATUS)] if of_result else []
-            for batch in table.batches(chosen, report, error=LabelError, empty=True, also=also):
-                labels.add(LabelRows(*batch[:3], *batch.also))
+            drawn = find_drawn(names) if table.layout.header else None
+            also = {"status": STATUS} if of_result else {}
+            if drawn is not None and names.index(drawn) not in chosen:
+                also["drawn"] = drawn
+            places = [names.index(name) for name in also.values()]
+            for batch in table.batches(chosen, report, error=LabelError, empty=True, also=places):
+                labels.add(LabelRows(*batch[:3], **dict(zip(also, batch.also, strict=True))))
         else:
             raise LabelError(f"{_is_a(source)} labels are read from {label_formats()}")
         report.checksum = source.checksum()

@@ -37,6 +37,8 @@ class ReadReport:
         Edges of weight 0, which are none.
     weights : dict of float
         Of labels, those of the label that each node has; empty where no column has any.
+    drawn : frozenset or None
+        Nodes whose labels were drawn at random; None where no column says it.
     checksum : str
         SHA-256 of the bytes that were read, in hexadecimal digits, or why it is not known.
     reasons : dict of int
@@ -56,6 +58,7 @@ class ReadReport:
     notes: list[str] = field(default_factory=list)
     n_empty: int = 0
     weights: dict[Any, float] = field(default_factory=dict)
+    drawn: frozenset[Any] | None = None
     checksum: str = "not known"
     reasons: dict[str, int] = field(default_factory=dict)
     currencies: set[str] = field(default_factory=set)

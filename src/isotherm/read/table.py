@@ -35,13 +35,15 @@ class Batch(NamedTuple):
 class LabelRows(NamedTuple):
     """Nodes, their labels and, perhaps, the weights of these; an empty label is unknown.
 
-    Where the rows may be a result of isotherm: also the status of each.
+    Where the rows may be a result of isotherm: also the status of each. Where a column says it:
+    whether a label was drawn at random, in words.
     """
 
     nodes: Sequence[str] | pa.Array
     labels: Sequence[str | None] | pa.Array
     weights: Sequence[float] | NDArray[np.float64] | None = None
     status: Sequence[str | None] | pa.Array | None = None
+    drawn: Sequence[str | None] | pa.Array | None = None
 
 
 class Table(Protocol):
