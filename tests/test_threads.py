@@ -26,6 +26,7 @@ from isotherm import (
     StackedDirichletClassifier,
     write_predictions,
 )
+from isotherm.blas import one_blas_thread
 from isotherm.classifier import stack
 from isotherm.engines import ENGINES
 from isotherm.errors import SessionError
@@ -268,6 +269,19 @@ def test_blas_has_its_threads_back_when_the_last_of_several_stacks_is_fitted(mon
     assert one_inside.wait(60)
     StackedDirichletClassifier().fit(graph, Y)
     assert [*seen, n_threads] == [1, 4]
+
+
+def test_blas_works_in_one_thread_whichever_thread_fits_a_stack():
+    """In its version 3.8 threadpoolctl obeys only the thread that has set a limit first."""
+
+    def n_threads():
+        with one_blas_thread:
+            return {one["num_threads"] for one in threadpoolctl.threadpool_info() if of_blas(one)}
+
+    def of_blas(one):
+        return one["user_api"] == "blas"
+
+    assert [n_threads(), *in_threads(n_threads)] == [{1}, {1}]
 
 
 def test_a_file_is_of_one_state(graph, tmp_path):

@@ -23,25 +23,31 @@ class OneThread:
         self._limits: Any = None
 
     def __enter__(self) -> None:
-        import threadpoolctl  # seldom needed
+        from threadpoolctl import threadpool_limits  # seldom needed
 
         with lock_of(self, Lock):
             if not self._inside:
-                self._limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+                for_all_threads()
+                self._limits = threadpool_limits(1, user_api="blas")
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
-        import threadpoolctl
-
         with lock_of(self, Lock):
             self._inside -= 1
-            if self._inside:
-                return
-            openblas = getattr(threadpoolctl, "OpenBLASController", None)
-            let_go = getattr(openblas, "clear_controlling_thread", None)
-            if let_go is not None:  # from 3.8 on only the thread that set a limit may lift it
-                let_go(force=True)
-            self._limits.restore_original_limits()
+            if not self._inside:
+                for_all_threads()
+                self._limits.restore_original_limits()
+                for_all_threads()
+
+
+def for_all_threads() -> None:
+    """From 3.8 on threadpoolctl lets one thread alone set limits, until that lets go: let go."""
+    import threadpoolctl
+
+    openblas = getattr(threadpoolctl, "OpenBLASController", None)
+    let_go = getattr(openblas, "clear_controlling_thread", None)
+    if let_go is not None:
+        let_go(force=True)
 
 
 one_blas_thread = OneThread()
