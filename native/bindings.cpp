@@ -784,6 +784,7 @@ void bind_share(nb::module_& m) {
                 const auto n_own = static_cast<std::int64_t>(free.shape(0));
                 require(n_own <= graph.n_nodes, "own nodes are among all");
                 require(graph.start[n_own] == graph.n_entries(), "ghosts have no rows");
+                check_ends(graph, 0, n_own);
                 require(diagonal.shape(0) == free.shape(0) &&
                             inverse_diagonal.shape(0) == free.shape(0) &&
                             inverse_gauge.shape(0) == free.shape(0),

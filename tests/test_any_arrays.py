@@ -90,8 +90,13 @@ def test_what_the_core_refuses_is_a_graph_error():
     ]:
         with pytest.raises(GraphError):
             core.inspect(bad_start, bad_ends, weights, 1)
-    with pytest.raises(GraphError, match="leads to a node outside of it"):
-        core.reach(start, ends + 1, np.array([1, 0], dtype=np.uint8), 1)
+    free, one = np.ones(2, dtype=np.uint8), np.ones(2, dtype=np.float32)
+    for ask in [
+        lambda: core.reach(start, ends + 1, np.array([1, 0], dtype=np.uint8), 1),
+        lambda: core.Share(start, ends + 1, None, free, one, one, one, 1),
+    ]:
+        with pytest.raises(GraphError, match="leads to a node outside of it"):
+            ask()
 
 
 def test_a_matrix_whose_halves_agree_by_the_hash_in_the_source_is_not_taken_for_symmetric():
