@@ -32,15 +32,16 @@ namespace isotherm {
 void test_graphs();
 void test_kernels();
 void test_solves();
-void test_proofs();
-void test_verdicts();
-void test_threads();
 void test_solves_on_threads();
 void test_steering();
 void test_interrupts_on_threads();
+void test_proofs();
+void test_proofs_on_threads();
 void test_rounding();
 void test_certificates();
+void test_verdicts();
 void test_shares();
+void test_threads();
 
 namespace {
 

@@ -175,6 +175,32 @@ void sums_are_as_far_off_as_they_say(Int columns, Int n_terms, int threads, cons
     }
 }
 
+// Of several chunks of rows.
+template <class T>
+void evidence_does_not_depend_on_the_threads(const Kernels* kernels) {
+    const Sample s(with_hub(scattered(9000, 40'000)), true, 0.1);
+    for (const int columns : {1, 3, 6}) {
+        std::vector<T> X(s.n * columns);
+        for (T& x : X) x = static_cast<T>(dice.uniform());
+        Doubles h(s.n, 0.0), alone(s.n, 0.0);
+        for (Int i = 0; i < s.n; ++i) h[i] = s.free[i] ? 1 + 0.1 * dice.uniform() : 0.0;
+        const Claim<double> of_h{view(s.own), s.free.data(), 0.5, nullptr, 0, h.data(), {}};
+        find_drains(of_h, 1, kernels->prover(), alone.data());
+        const Claim<T> claim{view(s.own), s.free.data(), 0.5, X.data(), columns, h.data(), {}};
+        const Evidence first = prove(claim, 1, kernels->prover());
+        for (const int threads : {2, 4}) {
+            Doubles drains(s.n, 0.0);
+            find_drains(of_h, threads, kernels->prover(), drains.data());
+            CHECK(same_bits(drains, alone));
+            for (const bool packed : {false, true}) {
+                const Evidence found = prove(claim, threads, kernels->prover(), packed);
+                CHECK(found.n_nodes == first.n_nodes && found.high == first.high);
+                if (packed) CHECK(same_bits(found.level, first.level));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 void test_proofs() {
@@ -184,6 +210,13 @@ void test_proofs() {
              {nothing_free, path(30), scattered(50, 150), with_hub(scattered(301, 100))}) {
             test_proof(edges, choice & 1, choice & 2 ? 0.05 : 0.0);
         }
+    }
+}
+
+void test_proofs_on_threads() {
+    for (const Kernels* const kernels : all_kernels()) {
+        evidence_does_not_depend_on_the_threads<float>(kernels);
+        evidence_does_not_depend_on_the_threads<double>(kernels);
     }
     for (const int threads : {1, 2, 4}) {
         for (const int choice : {0, 1, 2, 3}) {

@@ -688,15 +688,6 @@ void test_solves() {
         nodes_of_great_numbers_are_found<double>(columns);
     }
     for (const Kernels* const kernels : all_kernels()) {
-        for (const int threads : {1, 2, 4}) {
-            for (const Edges& edges : {diamonds(16), ladder(10)}) {
-                what_needs_no_draws_is_factorised_exactly(edges, threads, kernels);
-            }
-        }
-        for (const int columns : {1, 2, 5, 16}) {
-            heat_is_followed_without_loss(strip(8000, 4), true, columns, true, 200, kernels);
-            heat_is_followed_without_loss(scattered(9000, 70000), false, columns, false, 30, kernels);
-        }
         for (const bool reduced : {false, true}) lifted_steps_are_fewer(reduced, kernels);
         neighbours_joined_by_several_edges_count_once(kernels);
     }
@@ -711,6 +702,15 @@ void test_solves() {
 
 void test_solves_on_threads() {
     for (const Kernels* const kernels : all_kernels()) {
+        for (const int threads : {1, 2, 4}) {
+            for (const Edges& edges : {diamonds(16), ladder(10)}) {
+                what_needs_no_draws_is_factorised_exactly(edges, threads, kernels);
+            }
+        }
+        for (const int columns : {1, 2, 5, 16}) {
+            heat_is_followed_without_loss(strip(8000, 4), true, columns, true, 200, kernels);
+            heat_is_followed_without_loss(scattered(9000, 70000), false, columns, false, 30, kernels);
+        }
         for (const bool factor : {false, true}) {
             answers_do_not_depend_on_the_threads<float>(factor, kernels);
             answers_do_not_depend_on_the_threads<double>(factor, kernels);
