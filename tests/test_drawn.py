@@ -197,6 +197,9 @@ def test_drawn_is_said_by_ids_or_by_a_mask(drawn):
         (True, LabelError, "ids of the nodes"),
         ("drawn", LabelError, "ids of the nodes"),
         ({0: True}, LabelError, "ids of the nodes"),
+        (pd.array([True, None], dtype="boolean"), LabelError, "missing values"),
+        (pd.Series([True, None], dtype="boolean"), LabelError, "missing values"),
+        (np.ma.array([True, False], mask=[False, True]), LabelError, "masked"),
     ],
 )
 def test_what_does_not_say_which_were_drawn_is_refused(drawn, error, message):

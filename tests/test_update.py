@@ -155,6 +155,8 @@ def test_unknown_labels_withdraw_and_no_labels_change_nothing():
         ({"q": 0}, UnknownNode, "not in the graph: 'q'"),
         ({"a": None, "e": None}, LabelError, "no seed would be left"),
         ({"b": {"x": 1}}, LabelError, "hashable"),
+        (None, LabelError, "takes labels as"),
+        ([0, 1], LabelError, "takes labels as"),
     ],
 )
 def test_an_update_that_cannot_be_is_refused_and_nothing_changed(labels, error, message):

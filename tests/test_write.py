@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from openpyxl import load_workbook
+from sklearn.exceptions import NotFittedError
 
 from isotherm import (
     BlockModel,
@@ -16,6 +17,7 @@ from isotherm import (
     Graph,
     ParameterError,
     write_predictions,
+    write_report,
 )
 
 COLUMNS = [
@@ -203,3 +205,12 @@ def test_suggestions_are_made_safe_likewise(tmp_path):
     rows = [{"node": "=1", "doubt": -0.5}, {"node": "-1", "doubt": 1}, {"node": "-1\n", "doubt": 1}]
     write_csv(tmp_path / "s.csv", rows, ["node", "doubt"], spreadsheet_safe=True)
     assert (tmp_path / "s.csv").read_text() == "node,doubt\n'=1,-0.5\n-1,1\n\"'-1\n\",1\n"
+
+
+@pytest.mark.parametrize("write", [write_predictions, write_report])
+def test_only_fitted_models_are_written(write, tmp_path):
+    for other in (None, "model", Graph.from_edges("ab", "bc")):
+        with pytest.raises(ParameterError, match="a fitted model is needed"):
+            write(other, tmp_path / "out.csv")
+    with pytest.raises(NotFittedError, match="call fit first"):
+        write(DirichletClassifier(), tmp_path / "out.csv")

@@ -10,7 +10,7 @@ import numpy as np
 
 from isotherm.errors import GraphError, LabelError
 from isotherm.graph.nodes import as_column, is_missing, list_to_column, number_objects
-from isotherm.masked import with_none
+from isotherm.masked import refuse_masked, with_none
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -74,6 +74,9 @@ def drawn_positions(drawn: Any, graph: Graph) -> NDArray[np.intp] | None:
     if drawn is None:
         return None
     if str(getattr(drawn, "dtype", "")) in ("bool", "boolean"):
+        refuse_masked(drawn, "drawn", LabelError)
+        if hasattr(drawn, "isna") and drawn.isna().any():
+            raise LabelError("drawn has missing values: say True or False of each node")
         if hasattr(drawn, "iloc"):  # a pandas Series names nodes by its index
             return graph.positions(as_column(drawn.index[drawn.to_numpy(dtype=bool)], "drawn"))
         given = np.asarray(drawn)

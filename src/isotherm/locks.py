@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from isotherm.compiled import on_threads, threads_of
-from isotherm.errors import SessionError
+from isotherm.errors import ParameterError, SessionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,6 +94,8 @@ def in_turn(method: Callable[..., T]) -> Callable[..., T]:
 
     @wraps(method)
     def called(model: Any, *args: Any, **kwargs: Any) -> Any:
+        if not hasattr(model, "_steady"):
+            raise ParameterError(f"a fitted model is needed, got {model!r:.60}")
         turn = lock_of(model, Turn)
         with turn.call: return turn.answer(method, model, *args, **kwargs)  # noqa: E701  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from isotherm.classifier.questions import Questions
 from isotherm.classifier.seeds import read_seeds
 from isotherm.classifier.verdict import excess
 from isotherm.decision import DECISIONS
-from isotherm.errors import IsothermWarning, ParameterError
+from isotherm.errors import IsothermWarning, LabelError, ParameterError
 from isotherm.graph.nodes import as_column
 from isotherm.labels import UNKNOWN, Labels, drawn_positions, number_classes
 from isotherm.locks import answers_one_at_a_time
@@ -25,7 +26,7 @@ from isotherm.solvers import Warm
 from isotherm.trust.choose import AUTO, select
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -189,6 +190,8 @@ class HeatClassifier(Questions):
         ['left', 'left', 'new', 'new', 'right']
         """
         check_is_fitted(self)
+        if not isinstance(labels, Mapping):
+            raise LabelError(f"update takes labels as {{node: label}}, got {labels!r:.60}")
         nodes = list(labels)
         codes, _ = number_classes(as_column([labels[node] for node in nodes], "labels"))
         known = (codes != UNKNOWN).tolist()

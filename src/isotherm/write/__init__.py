@@ -110,8 +110,10 @@ def write_predictions(
     ...     print((Path(folder) / "labelled.csv").read_text().splitlines()[2])
     bob,honest,0.8536,,,0.333333,predicted,true
     """
+    from isotherm.classifier.estimator import check_is_fitted
     from isotherm.write import rows as r
 
+    check_is_fitted(model)
     name = os.fspath(path)
     output = output_of(name)
     if spreadsheet_safe and not output.has_formulas:
