@@ -15,6 +15,7 @@ from isotherm import (
     Graph,
     IsothermWarning,
     LabelError,
+    MultiLabelDirichletClassifier,
     read_labels,
     write_predictions,
 )
@@ -67,6 +68,15 @@ def test_values_that_were_found_are_no_labels(tmp_path, graph):
     write_predictions(DirichletRegressor().fit(graph, {"a": 1.0, "f": 2.0}), path)
     with pytest.warns(IsothermWarning, match="4 of 6 labels"):
         assert read_labels(path, graph, label="value") == {"a": "1", "f": "2"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "graphml"])
+def test_sets_of_labels_that_were_found_are_no_labels(tmp_path, graph, ending):
+    path = tmp_path / f"result.{ending}"
+    model = MultiLabelDirichletClassifier().fit(graph, {"a": {"x", "y"}, "f": {"y"}})
+    write_predictions(model, path)
+    with pytest.warns(IsothermWarning, match=r"[1-4] of [3-6] labels were not given but found"):
+        assert set(read_labels(path, graph, label="labels")) == {"a", "f"}
 
 
 def test_a_result_of_guesses_alone_is_refused(tmp_path, graph):
