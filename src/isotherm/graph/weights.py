@@ -89,7 +89,7 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
             f"cannot make a graph from {matrix.ndim}-dimensional data of type {matrix.dtype}; "
             "pass a Graph, a matrix, or a networkx or igraph graph"
         )
-    if matrix.dtype == object:
+    if matrix.dtype == object and not scipy.sparse.issparse(matrix):
         matrix = _as_numbers(matrix)
     if matrix.dtype.kind == "c":
         raise GraphError("Complex data not supported: weights must be real numbers")
@@ -97,15 +97,30 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
         raise GraphError(f"weights must be real numbers, got type {matrix.dtype} ({EDGE_LIST})")
     if matrix.dtype.char in "eg" or not matrix.dtype.isnative:  # no sparse matrices are of these
         matrix = _as_float64(matrix)
-    if getattr(matrix, "format", "") in ("csc", "bsr"):  # SciPy converts without a look
-        check_structure(matrix)
     try:
-        if getattr(matrix, "format", "") == "coo":  # SciPy adds up what comes twice; made anew, it
-            entries = matrix.data.astype(np.float64, copy=False), matrix.coords  # is looked at, too
-            matrix = scipy.sparse.coo_array(entries, shape=matrix.shape)
-        return scipy.sparse.csr_array(matrix)
-    except ValueError as error:
+        return scipy.sparse.csr_array(_whole(matrix))
+    except (TypeError, ValueError, OverflowError) as error:
         raise damaged(error) from None
+
+
+def _whole(matrix: Any) -> Any:
+    """The same matrix, its parts looked at or put together anew; ValueError if they do not fit.
+
+    SciPy converts without a look, and reads and writes outside of a matrix that was edited.
+    """
+    kind = getattr(matrix, "format", "")
+    if kind in ("csc", "bsr"):
+        _check_format(matrix)
+    if kind == "coo":  # SciPy adds up what comes twice
+        entries = matrix.data.astype(np.float64, copy=False), matrix.coords
+        return scipy.sparse.coo_array(entries, shape=matrix.shape)
+    if kind == "dia":
+        return scipy.sparse.dia_array((matrix.data, matrix.offsets), shape=matrix.shape)
+    if kind == "lil":
+        lengths = [[len(row) for row in part] for part in (matrix.rows, matrix.data)]
+        if lengths[0] != lengths[1] or len(lengths[0]) != matrix.shape[0]:
+            raise ValueError("a row must have as many columns as numbers")
+    return matrix
 
 
 def _is_usual(csr: scipy.sparse.csr_array) -> bool:
@@ -116,14 +131,17 @@ def _is_usual(csr: scipy.sparse.csr_array) -> bool:
 
 
 def check_structure(matrix: Any) -> None:
-    """Raise GraphError where a compressed matrix points outside of itself.
-
-    SciPy does not look, and reads and writes there.
-    """
+    """Raise GraphError where a compressed matrix points outside of itself."""
     try:
-        matrix.check_format(full_check=True)
+        _check_format(matrix)
     except ValueError as error:
         raise damaged(error) from None
+
+
+def _check_format(matrix: Any) -> None:
+    matrix.check_format(full_check=True)
+    if (matrix.indptr[1:] < matrix.indptr[:-1]).any():  # SciPy looks only if the last is above 0
+        raise ValueError("index pointer values must form a non-decreasing sequence")
 
 
 def damaged(error: Exception) -> GraphError:
@@ -158,7 +176,7 @@ def canonical(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
 
 def as_weight_matrix(matrix: Any) -> scipy.sparse.csr_array:
     """Canonical CSR of float64, in arrays of its own."""
-    return canonical(scipy.sparse.csr_array(as_csr(matrix)))
+    return canonical(as_csr(matrix))
 
 
 def symmetric(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
