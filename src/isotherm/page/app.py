@@ -214,7 +214,7 @@ class Pages:
         told = await bodies.body(request)
         name, who = self._name(told), bodies.who(told)
         label = None if told.get("label", "") is None else bodies.text(told, "label")
-        return await self._done(self._session.labelling.label, name, label, who)
+        return await self._done(self._session.label, name, label, who)
 
     async def skip(self, request: Request) -> Response:
         told = await bodies.body(request)
@@ -235,7 +235,7 @@ class Pages:
             raise BadRequest("this page has no oracle: start it with --oracle", 404)
         name = self._name(told)
         label = self._session.truth.of(name)
-        return await self._done(self._session.labelling.label, name, label, bodies.who(told))
+        return await self._done(self._session.label, name, label, bodies.who(told))
 
     def _name(self, told: dict[str, Any]) -> str:
         name: str = self._session.cards.names[bodies.node(told.get("node"), self._n)]

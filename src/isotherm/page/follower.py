@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isotherm.classifier.classify import DirichletClassifier
+from isotherm.labels import Labels
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -59,7 +60,9 @@ class Follower:
             fresh = DirichletClassifier(**self._parameters)
             self.classifier = fresh.fit(self._graph, labels, progress=progress)
         elif changes:
-            self.classifier.update(changes, progress=progress)
+            drawn = labels.drawn if isinstance(labels, Labels) else None
+            more = None if drawn is None else [node for node in changes if node in drawn]
+            self.classifier.update(changes, drawn=more, progress=progress)
         self._labels = labels
 
     def forget(self) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "isotherm labelling journal", 1
 LABEL, SKIP, UNDO, CLASS, SAVED, ACCURACY = "label", "skip", "undo", "class", "saved", "accuracy"
+DRAWN = "drawn"  # in `more` of a label: whether its node was drawn at random
 ACTS = (LABEL, SKIP, UNDO, CLASS, SAVED, ACCURACY)
 POINT = {"labels", "value", "low", "high"}  # what an accuracy has in `more`
 
@@ -58,7 +59,7 @@ class Entry(NamedTuple):
     of : int
         What an undo takes back.
     more : dict
-        Of a saved file and of an accuracy.
+        Of a saved file, of an accuracy, and of a label whose node was drawn at random.
     """
 
     number: int

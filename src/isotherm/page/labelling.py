@@ -6,7 +6,8 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import LabelError
-from isotherm.page.journal import ACCURACY, CLASS, LABEL, SAVED, SKIP, UNDO
+from isotherm.labels import Labels
+from isotherm.page.journal import ACCURACY, CLASS, DRAWN, LABEL, SAVED, SKIP, UNDO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -77,6 +78,7 @@ class Labelling:
 
     def __init__(self, journal: Journal, given: Mapping[str, str], names: Iterable[str]) -> None:
         self.journal, self._given = journal, dict(given)
+        self._given_drawn = given.drawn if isinstance(given, Labels) else None
         self.labels: dict[str, str] = dict(given)
         self.classes: list[str] = sorted(set(given.values()))
         self.skipped: set[str] = set()
@@ -101,11 +103,26 @@ class Labelling:
         saved = [entry.number for entry in self.journal.entries if entry.act == SAVED]
         return saved[-1] if saved else 0
 
-    def label(self, node: str, label: str | None, who: str = "") -> Entry:
+    @property
+    def drawn(self) -> frozenset[str] | None:
+        """Nodes with a label that were drawn at random; None if nothing says which were."""
+        said = [e for e in self.journal.entries if e.act == LABEL and e.more.get(DRAWN) is True]
+        if not said and self._given_drawn is None:
+            return None
+        still: set[str] = {entry.node for entry in said if entry.number not in self._undone}
+        drawn = still | (self._given_drawn or frozenset())
+        return frozenset(node for node in drawn if node in self.labels)
+
+    def known(self) -> Labels:
+        """All labels as they are now."""
+        return Labels(dict(self.labels), self.drawn)
+
+    def label(self, node: str, label: str | None, who: str = "", *, drawn: bool = False) -> Entry:
         """Give a node a label, or withdraw it; kept when this returns."""
         self._check(node)
+        more = {DRAWN: True} if drawn and label is not None else {}
         return self._add(LABEL, node=node, label=None if label is None else class_name(label),
-                         who=who)  # fmt: skip
+                         who=who, more=more)  # fmt: skip
 
     def skip(self, node: str, who: str = "") -> Entry:
         """Pass over a node: it is not suggested any more."""

@@ -68,11 +68,15 @@ class Model:
     snapshot : Snapshot
         What is known now.
     suggestions : list of Suggested
+    checks : set of int
+        Positions of all nodes that were suggested because they were drawn at random.
     advice : Advice or None
         Whether to stop.
     suspects : list of Suspect
     judged : int
         The version of the labels that suspects and advice are about.
+    is_known : bool
+        Whether the expected accuracy is; false where too few of the labels were drawn at random.
     progress : float or None
         How far a solve is that takes longer; None without one.
     fault : str
@@ -83,9 +87,11 @@ class Model:
         self.graph, self.labelling = graph, labelling
         self.snapshot = Snapshot(-1, graph.n_nodes)
         self.suggestions: list[Suggested] = []
+        self.checks: set[int] = set()
         self.advice: Advice | None = None
         self.suspects: list[Suspect] = []
         self.judged = -1
+        self.is_known = True
         self.progress: float | None = None
         self.fault = ""
         self.changed: Callable[[], None] = lambda: None
@@ -190,7 +196,7 @@ class Model:
 
     def _fold(self) -> None:
         """Fold in all labels that have come, exactly, at the price of a column each."""
-        version, labels = self.labelling.version, dict(self.labelling.labels)
+        version, labels = self.labelling.version, self.labelling.known()
         self._follower.follow(labels, self._progress())
         known = self.snapshot.probabilities
         self.snapshot = Snapshot(version, self.graph.n_nodes, self._follower.classifier, known)
@@ -280,6 +286,7 @@ class Model:
                 found[:2] = found[1::-1]  # every other one is a check, as in a batch
             if not found and len(skipped):
                 found = [Suggested(i, FIRST) for i in starting_nodes(self.graph, known, AHEAD)]
+        self.checks |= {one.position for one in found if one.why == CHECK}
         self.suggestions = found
         self._suggested = snapshot.version
         self._tell()
@@ -291,8 +298,9 @@ class Model:
         snapshot.judge()
         accuracy = snapshot.model.expected_accuracy()
         snapshot.count()
+        self.is_known = bool(np.isfinite(accuracy).all())
         curve, n = self.labelling.curve, len(self.labelling.labels)
-        if self.snapshot is snapshot and np.isfinite(accuracy).all():
+        if self.snapshot is snapshot and self.is_known:
             point = Point(n, *(round(float(x), 4) for x in accuracy))
             if not curve or curve[-1] != point:
                 self.labelling.expect(point)

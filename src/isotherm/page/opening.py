@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from isotherm.datasets import load_dataset
 from isotherm.errors import ParameterError
+from isotherm.labels import Labels
 from isotherm.page.attributes import read_attributes
 from isotherm.page.journal import Journal, fingerprint, read_entries
 from isotherm.page.labelling import Labelling
@@ -62,7 +63,7 @@ def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> L
     _check(job, files)
     graph, report = read_edges(job, stages)
     graph = graph.renamed(graph.nodes.as_texts(), graph.sides)
-    labels: dict[str, str] = {}
+    labels = Labels()
     original = Path(job.labels) if job.labels else None
     read = checksum(original)
     notes = list(report.remarks())
@@ -98,14 +99,14 @@ def open_demo(
         truth = Truth(graph, {node: str(label) for node, label in known if label not in (None, "")})
     journal = Path(files.journal or f"isotherm-label-{name}.journal")
     save = Path(files.save or f"isotherm-label-{name}.csv")
-    return _session(name, graph, {}, LabelFile(save, None, ""), job, files, stages,
+    return _session(name, graph, Labels(), LabelFile(save, None, ""), job, files, stages,
                     journal=journal, truth=truth, notes=[], read="", who=who)  # fmt: skip
 
 
 def _session(
     title: str,
     graph: Graph,
-    labels: dict[str, str],
+    labels: Labels,
     file: LabelFile,
     job: Job,
     files: PageFiles,
@@ -155,9 +156,9 @@ def _session(
 
 def read_journal(
     demo: str | None, job: Job, files: PageFiles, stages: Stages
-) -> tuple[Graph, dict[str, str], list[Entry]]:
+) -> tuple[Graph, Labels, list[Entry]]:
     """What a journal is about, and what it says; nothing is written."""
-    labels: dict[str, str] = {}
+    labels = Labels()
     if demo is not None:
         graph = load_dataset(demo).graph
         journal = files.journal or f"isotherm-label-{demo}.journal"

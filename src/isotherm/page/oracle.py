@@ -76,7 +76,7 @@ def play(
         if not truth.knows(name):
             labelling.skip(name, ORACLE)
             continue
-        labelling.label(name, truth.of(name), ORACLE)
+        session.label(name, truth.of(name), ORACLE)
         given += 1
         model.wait(labelling.version, PATIENCE)
         show(len(labelling.labels), truth.score(model.snapshot))

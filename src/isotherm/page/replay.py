@@ -61,7 +61,7 @@ def replay(
     place = {name: i for i, name in enumerate(names)}
     labelling = Labelling(part, given, names)  # type: ignore[arg-type]
     follower = Follower(graph, parameters)
-    follower.follow(dict(given))
+    follower.follow(labelling.known())
     for entry in entries:
         thought, model = None, follower.classifier
         if entry.act == LABEL and model is not None:
@@ -71,6 +71,6 @@ def replay(
         labelling.apply(entry)
         if entry.act not in (LABEL, SKIP, UNDO):
             continue
-        labels = dict(labelling.labels)
+        labels = labelling.known()
         follower.follow(labels)
         yield Step(entry, thought, labels)

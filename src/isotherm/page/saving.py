@@ -97,9 +97,15 @@ class LabelFile:
                 if now
                 else f"{path.name} was deleted or renamed. Write it anew?"
             )
-        rows = ({"node": node, "label": label} for node, label in sorted(labelling.labels.items()))
+        known = labelling.known()
+        drawn = known.drawn or ()
+        columns = ("node", "label") if known.drawn is None else ("node", "label", "drawn")
+        rows = (
+            dict(zip(columns, (node, label, str(node in drawn).lower()), strict=False))
+            for node, label in sorted(known.items())
+        )
         with written(str(path)):
-            write_csv(path, rows, ("node", "label"), force=True)
+            write_csv(path, rows, columns, force=True)
         self._known[path] = checksum(path)
         labelling.saved(path.name, self._known[path], who, original=original)
         return path

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     from isotherm.graph import Graph
     from isotherm.job import ModelParameters
+    from isotherm.page.journal import Entry
     from isotherm.page.labelling import Labelling
     from isotherm.page.saving import LabelFile
     from isotherm.page.truth import Truth
+    from isotherm.trust.stop import Advice
 
 SHOWN_SUSPECTS = 20
 SHOWN_POINTS = 400
@@ -90,6 +92,11 @@ class LabellingSession:
         one_blas_thread.__exit__()
         self.labelling.journal.close()
 
+    def label(self, node: str, label: str | None, who: str = "") -> Entry:
+        """Give a node a label, or withdraw it; whether it was drawn at random is kept with it."""
+        drawn = int(self.graph.positions([node])[0]) in self.model.checks
+        return self.labelling.label(node, label, who, drawn=drawn)
+
     def skipped(self) -> NDArray[np.intp]:
         """Positions of the nodes that were skipped."""
         nodes = sorted(self.labelling.skipped)
@@ -130,11 +137,11 @@ class LabellingSession:
             "original": self.file.original.name if self.file.can_replace else None,  # type: ignore[union-attr]
             "journal": labelling.journal.path.name,
             "classes": self._classes(labels),
-            "curve": [list(point) for point in labelling.curve[-SHOWN_POINTS:]],
+            "curve": [list(point) for point in labelling.curve[-SHOWN_POINTS:] if model.is_known],
             "bins": snapshot.bins,
             "advice": None
             if model.advice is None
-            else {"stop": model.advice.stop, "reason": model.advice.reason},
+            else {"stop": model.advice.stop, "reason": _reason(model.advice)},
             "suggestions": [
                 {"number": one.position, "name": names[one.position], "why": one.why}
                 for one in model.suggestions
@@ -192,3 +199,10 @@ class LabellingSession:
             return None
         score = self.truth.score(self.model.snapshot)
         return {"right": score.right, "total": score.total}
+
+
+def _reason(advice: Advice) -> str:
+    """Why to stop or to go on, and what the accuracy rests on."""
+    if advice.words in advice.reason or not np.isfinite(advice.accuracy.value):
+        return advice.reason
+    return f"{advice.reason}; expected accuracy {advice.words}"
