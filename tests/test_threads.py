@@ -428,6 +428,24 @@ def interrupt(work, place, times):
         work()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+@pytest.mark.parametrize("call", ["predict", "update"])
+def test_a_call_may_be_interrupted_while_it_waits(call, graph):
+    model = DirichletClassifier(solver="cg", engine="scipy").fit(graph, Y)
+    calls = {"predict": model.predict, "update": lambda: model.update({41: 2})}
+
+    def interrupted():
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        calls[call]()
+
+    working = busy(lambda wait: model.update({40: 1}, progress=wait))
+    with working as raised, pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert raised == []
+    assert labels_of(model.update({42: 0})) == Y | {40: 1, 42: 0}
+    is_as_fitted(model)
+
+
 PARTS = ("locks", "engines/session", "engines/changes", "engines/kept", "engines/additions")
 
 

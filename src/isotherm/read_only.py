@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +26,7 @@ def read_only(value: Found) -> Found:
         view.setflags(write=False)
     elif isinstance(value, tuple):
         parts = [read_only(part) for part in value]
-        if any(part is not before for part, before in zip(parts, value, strict=True)):
+        if any(map(operator.is_not, parts, value)):
             view = value._make(parts) if hasattr(value, "_make") else tuple(parts)
     found: Found = view
     return found
@@ -35,7 +36,7 @@ def seal(thing: object) -> None:
     """Make the arrays that are attributes of an object read-only."""
     own = vars(thing)
     for name, value in own.items():
-        if isinstance(value, np.ndarray | tuple):
+        if isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.flags.writeable):
             own[name] = read_only(value)
 
 
