@@ -5,7 +5,7 @@ is known which labels were drawn, only these are judged; of fewer than 20 no int
 
 The interval is Wilson's, for fewer seeds than there are: labels that are wrong are often
 neighbours, and what is asked for is a share of so many free nodes, itself a matter of chance.
-`tests/test_drawn.py` and `benchmarks/expected_accuracy_holds.py` check that it holds.
+`tests/test_drawn.py` checks that it holds.
 """
 
 from __future__ import annotations
