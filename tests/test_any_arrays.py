@@ -7,6 +7,7 @@ from scipy import sparse
 from isotherm import AsymmetryWarning, Graph, GraphError
 
 core = pytest.importorskip("isotherm._core", reason="isotherm was built without its core")
+pytestmark = pytest.mark.hostile
 
 MASK = 2**64 - 1
 

@@ -16,6 +16,8 @@ from isotherm.solvers.method import Watch
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import exact_temperatures, grid, random_graph
 
+pytestmark = pytest.mark.hostile
+
 
 def spread_graph(rng, n, exponent=30):
     graph = random_graph(rng, n, degree=4, spread=exponent)

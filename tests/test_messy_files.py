@@ -22,6 +22,8 @@ from isotherm.read.load import load_graph, load_labels
 from isotherm.read.numbers import NumberParser
 from isotherm.read.options import NumberOptions, TextOptions
 
+pytestmark = pytest.mark.hostile
+
 ACCOUNTS = ["0017", "0004", "0023", "0017", "0030", "0004"]
 PAYMENTS = [(f"T{k:04d}", f"1{k}.10.2025", *ACCOUNTS[k : k + 2], 12.5 + k) for k in range(5)]
 

@@ -78,6 +78,7 @@ def test_the_sum_of_duplicate_weights_is_the_same_from_both_ends(rng):
     assert (A != A.T).nnz == 0
 
 
+@pytest.mark.hostile
 def test_ends_outside_the_graph_are_an_error():
     with pytest.raises(IndexError, match="outside the graph"):
         core.from_edges(3, np.array([0, 3]), np.array([1, 1]), None, 1)
@@ -126,6 +127,7 @@ def test_a_bad_weight_among_many_is_found(bad, rng):
         Graph.from_matrix(A)
 
 
+@pytest.mark.hostile
 def test_a_hostile_matrix_is_refused_and_not_read_out_of_bounds():
     A = sparse.csr_array(np.ones((3, 3)))
     A.indptr = np.array([0, 6, 3, 9], dtype=np.int32)
@@ -274,6 +276,7 @@ def test_the_steps_do_not_depend_on_the_zero_of_the_scale(offset, rng):
     assert found.n_iter <= 25
 
 
+@pytest.mark.hostile
 def test_weights_beyond_the_range_of_float32_are_left_to_others():
     # A band: no node has so few neighbours that it is eliminated.
     i = np.repeat(np.arange(300), 4)

@@ -19,6 +19,8 @@ from isotherm import (
 )
 from oracle import random_graph
 
+pytestmark = pytest.mark.hostile
+
 SEEDS = {0: "a", 1: "b", 2: "c", 3: "a"}
 COPIES = {
     "pickled": lambda it: pickle.loads(pickle.dumps(it)),  # noqa: S301  # our own

@@ -16,6 +16,8 @@ from isotherm.read.row_splitter import RowSplitter
 from isotherm.read.source import open_file
 from isotherm.read.text_table import TextTable
 
+pytestmark = pytest.mark.hostile
+
 
 def written(folder, text, name="edges.csv"):
     path = folder / name

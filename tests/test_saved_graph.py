@@ -27,6 +27,7 @@ from isotherm.graph.saved.writer import GraphWriter
 from isotherm.solvers.options import SolveOptions
 
 needs_core = pytest.mark.skipif(core is None, reason="the compiled core is not there")
+pytestmark = pytest.mark.hostile
 
 
 def some_graph(rng, kind="texts", *, weighted=True, n=40, m=150):

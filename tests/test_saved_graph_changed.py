@@ -17,6 +17,8 @@ from isotherm.graph import Graph
 from isotherm.graph.saved import open_graph
 from isotherm.graph.saved.file import TICK
 
+pytestmark = pytest.mark.hostile
+
 KNOWN = {f"n{k}": k % 3 for k in range(9)}
 
 

@@ -12,6 +12,7 @@ from isotherm.graph.saved.lookup import make_lookup, slow_lookup
 from isotherm.graph.saved.writer import GraphWriter
 
 needs_core = pytest.mark.skipif(core is None, reason="the compiled core is not there")
+pytestmark = pytest.mark.hostile
 ALL = 2**64 - 1
 STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))  # of SplitMix64
 
