@@ -17,7 +17,7 @@ using Nodes = std::vector<std::int32_t>;
 // The node that an entry leads to.
 std::int32_t end_of(const Graph& graph, std::int64_t e) {
     const std::int32_t end = graph.ends[e];
-    if (end < 0 || end >= graph.n_nodes) leads_outside();
+    if (static_cast<std::uint32_t>(end) >= static_cast<std::uint64_t>(graph.n_nodes)) leads_outside();
     return end;
 }
 

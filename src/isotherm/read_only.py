@@ -11,6 +11,8 @@ import numpy as np
 
 Found = TypeVar("Found")
 
+_others: set[type] = set()  # types of attributes seen that are no arrays; a fit seals some hundred
+
 
 def read_only(value: Found) -> Found:
     """An array, or those in a tuple, as a view that cannot be written to; others as they are.
@@ -21,11 +23,12 @@ def read_only(value: Found) -> Found:
     False
     """
     view: Any = value
-    if isinstance(value, np.ndarray) and value.flags.writeable:
-        view = value.view()
-        view.setflags(write=False)
+    if isinstance(value, np.ndarray):
+        if value.flags.writeable:
+            view = value[...]
+            view.setflags(False)  # by position: a keyword takes three times as long
     elif isinstance(value, tuple):
-        parts = [read_only(part) for part in value]
+        parts = [part if type(part) in _others else read_only(part) for part in value]
         if any(map(operator.is_not, parts, value)):
             view = value._make(parts) if hasattr(value, "_make") else tuple(parts)
     found: Found = view
@@ -36,8 +39,16 @@ def seal(thing: object) -> None:
     """Make the arrays that are attributes of an object read-only."""
     own = vars(thing)
     for name, value in own.items():
-        if isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.flags.writeable):
-            own[name] = read_only(value)
+        kind = type(value)
+        if kind is np.ndarray:
+            if value.flags.writeable:
+                own[name] = view = value[...]
+                view.setflags(False)
+        elif kind not in _others:
+            if issubclass(kind, tuple | np.ndarray):
+                own[name] = read_only(value)
+            else:
+                _others.add(kind)
 
 
 class Sealed:
@@ -75,7 +86,6 @@ else:
         """A cached property whose array, or tuple of arrays, is read-only."""
 
         def __get__(self, instance, owner=None):
-            found = super().__get__(instance, owner)
-            if instance is not None:
-                found = vars(instance)[self.attrname] = read_only(found)
-            return found
+            if instance is None:
+                return self
+            return vars(instance).setdefault(self.attrname, read_only(self.func(instance)))

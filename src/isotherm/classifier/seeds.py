@@ -132,6 +132,8 @@ class Seeds(NamedTuple):
 
     def with_drawn(self, nodes: NDArray[np.intp] | None) -> Seeds:
         """The same, those at some positions drawn at random; None if that is not known."""
+        if nodes is None and self.drawn is None:
+            return self
         return self._replace(drawn=None if nodes is None else np.isin(self.nodes, nodes))
 
     def with_changes(self, changes: Mapping[int, object | None]) -> Seeds:
