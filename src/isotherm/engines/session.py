@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import time
+from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -178,7 +179,9 @@ class HostSession:
 
     def _chosen(self) -> Iterator[Solver]:
         """The solvers to try, in turn; chosen once for a matrix, and no sooner than needed."""
-        yield from self._solvers
+        return chain(self._solvers, self._chosen_now())
+
+    def _chosen_now(self) -> Iterator[Solver]:
         for solver in self._candidates:
             self._solvers.append(solver)
             yield solver
