@@ -54,7 +54,8 @@ def test_the_tests_of_networkx_pass(tmp_path):
         check=False,
     )
     assert ran.returncode == 0, ran.stdout
-    assert re.search(r"^1\d passed in", ran.stdout, re.MULTILINE), ran.stdout  # none left out
+    passed = r"^1\d passed(, 1 warning)? in"  # none left out; without the core it is said
+    assert re.search(passed, ran.stdout, re.MULTILINE), ran.stdout
 
 
 def by_dense_solve(graph, alpha=None):

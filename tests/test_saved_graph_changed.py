@@ -94,8 +94,9 @@ LATER = {
 def test_a_file_written_over_is_noticed_before_all_that_comes_after(path, change):
     graph = open_graph(path)
     fitted = isotherm.DirichletClassifier().fit(graph, KNOWN)
+    known = [name for name in LATER if name in vars(graph)]  # components, without the core
     change(path)
-    for later in LATER.values():
+    for later in (LATER[name] for name in LATER if name not in known):
         with pytest.raises(GraphError, match="was written over while it was open"):
             later(fitted)
 
