@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.engines.additions import with_added
 from isotherm.engines.kept_columns import KeptColumns
 from isotherm.errors import LabelError
@@ -69,7 +68,6 @@ class Changes:
         """Most solutions are never changed."""
         return KeptColumns(self._session, self._problem, self._solution.temperatures.dtype)
 
-    @in_standard_arithmetic
     def apply(
         self,
         changes: Mapping[int, NDArray[np.float64] | None],

@@ -122,7 +122,6 @@ class HostSession:
             if self._changes is not None and self._changed is not None:
                 self._changes = Changes(self, self.problem, self._changed)
 
-    @in_standard_arithmetic
     def _solve(
         self,
         problem: DirichletProblem,
@@ -202,7 +201,6 @@ class HostSession:
         found, _ = self.columns(problem.with_heat(nodes[order], heat), tol)
         return found.astype(np.float64, copy=False)
 
-    @in_standard_arithmetic
     def columns(
         self, asked: DirichletProblem, tol: float, progress: Progress | None = None
     ) -> tuple[NDArray[np.floating], int]:
@@ -262,6 +260,7 @@ class HostSession:
 
     # --- life ---------------------------------------------------------------------------------
 
+    @in_standard_arithmetic
     def at_work(self, work: Callable[..., Found], *args: Any, **kwargs: Any) -> Found:
         """What a method finds; what it leaves behind when it is interrupted is made anew."""
         if self._closed:
