@@ -58,12 +58,14 @@ class Labels(dict[Any, Any]):
         self.drawn = None if drawn is None else frozenset(drawn)
 
 
-def drawn_positions(drawn: Any, graph: Graph) -> NDArray[np.intp] | None:
+def drawn_positions(drawn: Any, labels: Any, graph: Graph) -> NDArray[np.intp] | None:
     """Positions of the nodes whose labels were drawn at random; None if that is not known.
 
     Parameters
     ----------
     drawn : iterable of ids, or bool array of shape (n,), or None
+    labels : labels of any kind
+        Which may know it themselves.
     graph : Graph
 
     Raises
@@ -71,6 +73,8 @@ def drawn_positions(drawn: Any, graph: Graph) -> NDArray[np.intp] | None:
     LabelError, UnknownNode
         If it is neither.
     """
+    if drawn is None and isinstance(labels, Labels):
+        drawn = labels.drawn
     if drawn is None:
         return None
     if str(getattr(drawn, "dtype", "")) in ("bool", "boolean"):

@@ -18,7 +18,7 @@ from isotherm.classifier.verdict import excess
 from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning, LabelError, ParameterError
 from isotherm.graph.nodes import as_column
-from isotherm.labels import UNKNOWN, Labels, drawn_positions, number_classes
+from isotherm.labels import UNKNOWN, drawn_positions, number_classes
 from isotherm.locks import answers_one_at_a_time
 from isotherm.masked import refuse_masked, with_none
 from isotherm.read_only import seal
@@ -228,8 +228,7 @@ class HeatClassifier(Questions):
 
     def _drawn_too(self, seeds: Seeds, labels: Any, drawn: Any) -> Seeds:
         """Seeds of which further ones were drawn at random, if that is said."""
-        drawn = labels.drawn if drawn is None and isinstance(labels, Labels) else drawn
-        more = drawn_positions(drawn, self.problem_.graph)
+        more = drawn_positions(drawn, labels, self.problem_.graph)
         before = seeds.drawn_nodes
         if more is None:
             return seeds

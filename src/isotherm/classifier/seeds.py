@@ -23,7 +23,6 @@ from isotherm.errors import IsothermError, LabelError, ParameterError
 from isotherm.graph.nodes import list_to_column
 from isotherm.labels import (
     UNKNOWN,
-    Labels,
     as_mapping,
     drawn_positions,
     known_labels,
@@ -207,8 +206,7 @@ def read_seeds(labels: Any, graph: Graph, confidence: Any = None, drawn: Any = N
     >>> seeds.classes.tolist(), seeds.values.tolist()
     (['cold', 'warm'], [[1.0, 0.0], [0.25, 0.75]])
     """
-    drawn = labels.drawn if drawn is None and isinstance(labels, Labels) else drawn
-    seeds = _known(labels, graph).with_drawn(drawn_positions(drawn, graph))
+    seeds = _known(labels, graph).with_drawn(drawn_positions(drawn, labels, graph))
     given = _confidence(confidence, graph, seeds.nodes)
     if given is None:
         return seeds
