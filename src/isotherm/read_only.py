@@ -31,6 +31,8 @@ def read_only(value: Found) -> Found:
         parts = [part if type(part) in _others else read_only(part) for part in value]
         if any(map(operator.is_not, parts, value)):
             view = value._make(parts) if hasattr(value, "_make") else tuple(parts)
+    else:
+        _others.add(type(value))
     found: Found = view
     return found
 
@@ -39,16 +41,8 @@ def seal(thing: object) -> None:
     """Make the arrays that are attributes of an object read-only."""
     own = vars(thing)
     for name, value in own.items():
-        kind = type(value)
-        if kind is np.ndarray:
-            if value.flags.writeable:
-                own[name] = view = value[...]
-                view.setflags(False)
-        elif kind not in _others:
-            if issubclass(kind, tuple | np.ndarray):
-                own[name] = read_only(value)
-            else:
-                _others.add(kind)
+        if type(value) not in _others:
+            own[name] = read_only(value)
 
 
 class Sealed:
