@@ -81,11 +81,16 @@ class Tab:
 
         The page goes on at once; what it still has to send waits in its storage.
         """
+        self.shows_another_than(node)
         self.page.wait_for_function(
-            "n => document.querySelector('#card').dataset.node !== String(n)"
-            " && Object.entries(localStorage).every(([key, waiting]) =>"
-            " !key.startsWith('isotherm-outbox') || waiting === '[]')",
-            arg=node,
+            "() => Object.entries(localStorage).every(([key, waiting]) =>"
+            " !key.startsWith('isotherm-outbox') || waiting === '[]')"
+        )
+
+    def shows_another_than(self, node):
+        """Wait until another node is shown: until then there is nothing that keys could label."""
+        self.page.wait_for_function(
+            "n => document.querySelector('#card').dataset.node !== String(n)", arg=node
         )
 
     def shows(self, node):
@@ -349,6 +354,7 @@ def test_labels_wait_in_the_browser_while_the_disk_is_full(blocks, open_tab):
     file, journal._file = journal._file, Full(journal._file, 30)
     tab.page.keyboard.press("1")
     tab.sees("#status", "not kept: .*labels.journal cannot be written: No space left on device")
+    tab.shows_another_than(first)
     second = tab.node
     tab.page.keyboard.press("2")
     tab.sees("#status", "2 labels will be sent again")
