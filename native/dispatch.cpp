@@ -35,10 +35,13 @@ const Kernels* find_kernels(const char* name) {
 }
 
 const Kernels& best_kernels() {
-    for (const char* name : {"avx512", "avx2"}) {
-        if (const Kernels* const found = find_kernels(name)) return *found;
-    }
-    return kernels_plain();
+    static const Kernels& best = [&]() -> const Kernels& {
+        for (const char* name : {"avx512", "avx2"}) {
+            if (const Kernels* const found = find_kernels(name)) return *found;
+        }
+        return kernels_plain();
+    }();
+    return best;
 }
 
 }  // namespace isotherm

@@ -61,6 +61,22 @@ inline Row<float, W> load_direction(const void* P, std::int64_t i) {
 
 // --- rows of a graph ------------------------------------------------------------------------------
 
+bool never_fall(const std::int64_t* start, std::int64_t n_rows) {
+    std::int64_t fewer = 0;  // as wide as they are, so that several are compared at a time
+    for (std::int64_t i = 0; i < n_rows; ++i) fewer |= start[i] > start[i + 1] ? 1 : 0;
+    return fewer == 0;
+}
+
+bool are_nodes(const std::int32_t* ends, std::int64_t count, std::int64_t n_nodes) {
+    const auto last = static_cast<std::uint32_t>(n_nodes - 1);
+    std::uint32_t seen = 0;  // its first bit is set by a number below 0, or by one above the last
+    for (std::int64_t e = 0; e < count; ++e) {
+        const auto end = static_cast<std::uint32_t>(ends[e]);
+        seen |= end | (last - end);
+    }
+    return seen >> 31 == 0;
+}
+
 // The entries of some rows one after the other: rows are short, and no processor could foresee where
 // each of them ends.
 constexpr std::int64_t entries_at_once = 1024;
@@ -684,7 +700,8 @@ void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, st
 #define ISOTHERM_TEXT(x) ISOTHERM_TEXT_OF(x)
 
 constexpr Kernels table = {
-    ISOTHERM_TEXT(ISOTHERM_KERNELS), look,
+    ISOTHERM_TEXT(ISOTHERM_KERNELS), never_fall,           are_nodes,
+    look,
     any_product,                     any_descend,          any_dot,
     any_lift,                        any_substitute,       any_advance<float>,
     any_advance<double>,             any_residual<float>,  any_residual<double>,

@@ -183,6 +183,9 @@ struct RowsSeen {
 // a system begin at a multiple of 16.
 struct Kernels {
     const char* name;
+    // Whether no number is below the one before it; whether all are those of nodes.
+    bool (*never_fall)(const std::int64_t* start, std::int64_t n_rows);
+    bool (*are_nodes)(const std::int32_t* ends, std::int64_t count, std::int64_t n_nodes);
     // Of a graph: its weights are not looked at.
     RowsSeen (*look)(const Graph&, std::int64_t first, std::int64_t last, std::uint64_t key);
     // V = M P / pivots;  dots += P · M P

@@ -4,7 +4,6 @@
 #include <limits>
 #include <mutex>
 
-#include "bad_graph.hpp"
 #include "buffer.hpp"
 #include "rounding.hpp"
 #include "threads.hpp"
@@ -83,7 +82,6 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool pa
     Evidence all(claim.columns);
     std::mutex mutex;
     for_cuts(threads, cuts, [&](std::int64_t, std::int64_t first, std::int64_t last) {
-        check_ends(claim.graph, first, last);  // the caches have them then, for those who follow
         Evidence part(claim.columns);
         if constexpr (sizeof(T) == 4) prover.prove_f(claim, first, last, part);
         else prover.prove_d(claim, first, last, part);
@@ -95,7 +93,6 @@ Evidence prove(const Claim<T>& asked, int threads, const Prover& prover, bool pa
 
 void find_drains(const Claim<double>& claim, int threads, const Prover& prover, double* drains) {
     for_cuts(threads, cut_rows(claim.graph), [&](std::int64_t, std::int64_t first, std::int64_t last) {
-        check_ends(claim.graph, first, last);
         prover.drain(claim, first, last, drains);
     });
 }

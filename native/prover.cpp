@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "arithmetic.hpp"
+#include "bad_graph.hpp"
 #include "instruction_set.hpp"
 #include "proof.hpp"
 
@@ -107,6 +108,24 @@ struct Node {
     double tiny = 0;  // so many underflows
 };
 
+// The node that an entry leads to.
+inline std::int64_t end_of(const Graph& graph, std::int64_t e, std::uint32_t n_nodes) {
+    const auto end = static_cast<std::uint32_t>(graph.ends[e]);
+    if (__builtin_expect(end >= n_nodes, 0)) leads_outside();
+    return end;
+}
+
+// Throws if one of four entries leads outside.
+inline void check_four(const std::int32_t* ends, std::uint32_t n_nodes) {
+    typedef std::uint32_t Four __attribute__((vector_size(16)));
+    Four four;
+    std::memcpy(&four, ends, sizeof four);
+    const Four high = four > n_nodes - 1 ? four : Four{};
+    std::uint64_t halves[2];
+    std::memcpy(halves, &high, sizeof high);
+    if (halves[0] | halves[1]) leads_outside();
+}
+
 // Sums over the edges of a node i, of A_ij (x_j − x_i), and of their sizes.
 template <class Number>
 struct Flow {
@@ -208,6 +227,7 @@ inline void prove_columns(const Claim<T>& claim, Node& node, TwoGroups<G>& colum
     const Graph& graph = claim.graph;
     const std::int64_t stride = claim.columns, stop = ask_for_rows_until(claim, stride * sizeof(T));
     const T* const X = claim.X;
+    const auto n_nodes = static_cast<std::uint32_t>(graph.n_nodes);
     const double own_h = claim.h[node.i];
     const Doubles<G> own_a = load<G>(X + node.i * stride + a), own_b = load<G>(X + node.i * stride + b);
     Flow<Doubles<G>> in_a, in_b;
@@ -220,7 +240,7 @@ inline void prove_columns(const Claim<T>& claim, Node& node, TwoGroups<G>& colum
             __builtin_prefetch(X + j * stride);
             __builtin_prefetch(X + j * stride + stride - 1);
         }
-        const std::int64_t j = graph.ends[e];
+        const std::int64_t j = end_of(graph, e, n_nodes);
         const double w = Weighted ? graph.weights[e] : 1.0;
         Doubles<G> term_a = load<G>(X + j * stride + a) - own_a;
         Doubles<G> term_b = load<G>(X + j * stride + b) - own_b;
@@ -288,12 +308,13 @@ inline void prove_packed(const Claim<T>& claim, Node& node, Maxima<G>& found) {
     const Graph& graph = claim.graph;
     const std::int64_t stop = ask_for_rows_until(claim, G * sizeof(double)), count = claim.columns;
     const double* const Z = claim.packed;
+    const auto n_nodes = static_cast<std::uint32_t>(graph.n_nodes);
     const Doubles<G> own = load<G>(Z + node.i * G);
     Flow<Doubles<G>> in;
     double degree = Weighted ? 0.0 : static_cast<double>(node.last - node.first), tied = 0;
     for (std::int64_t e = node.first; e < node.last; ++e) {
         if (e < stop) __builtin_prefetch(Z + graph.ends[e + ahead] * std::int64_t{G});
-        Doubles<G> term = load<G>(Z + graph.ends[e] * std::int64_t{G}) - own;
+        Doubles<G> term = load<G>(Z + end_of(graph, e, n_nodes) * G) - own;
         if (Weighted) term *= graph.weights[e];
         if (Weighted) degree += graph.weights[e];
         in.sum += term;
@@ -318,6 +339,7 @@ inline Flow<double> flow_of_one(const Graph& graph, const Node& node, const T* x
     constexpr int at_once = 4;
     const std::int32_t* const ends = graph.ends;
     const double own = x[node.i];
+    const auto n_nodes = static_cast<std::uint32_t>(graph.n_nodes);
     Flow<Doubles<at_once>> four;
     Flow<double> in;
     const std::int64_t stop =
@@ -328,6 +350,7 @@ inline Flow<double> flow_of_one(const Graph& graph, const Node& node, const T* x
             __builtin_prefetch(ends + e + entries_ahead, 0, 0);
             if (Weighted) __builtin_prefetch(graph.weights + e + entries_ahead, 0, 0);
         }
+        check_four(ends + e, n_nodes);
         const T others[] = {x[ends[e]], x[ends[e + 1]], x[ends[e + 2]], x[ends[e + 3]]};
         Doubles<at_once> term = load<at_once>(others) - own;
         if (Weighted) term *= load<at_once>(graph.weights + e);
@@ -335,7 +358,7 @@ inline Flow<double> flow_of_one(const Graph& graph, const Node& node, const T* x
         four.sizes += size_of<at_once>(term);
     }
     for (; e < node.last; ++e) {
-        const double term = (Weighted ? graph.weights[e] : 1.0) * (x[ends[e]] - own);
+        const double term = (Weighted ? graph.weights[e] : 1.0) * (x[end_of(graph, e, n_nodes)] - own);
         in.sum += term;
         in.sizes += std::fabs(term);
     }

@@ -21,9 +21,8 @@ std::int32_t end_of(const Graph& graph, std::int64_t e) {
     return end;
 }
 
-// Of small graphs whose nodes have few neighbours, every entry may as well be looked at: no processor
-// could foresee which of them are marked.
-constexpr std::int64_t few_entries = 1 << 15, few_neighbours = 8;
+// Of small graphs every entry may as well be looked at: no processor could foresee which lead on.
+constexpr std::int64_t few_entries = 1 << 15;
 
 // Every node not yet marked looks for a marked neighbour, and stops at the first; returns those
 // that found one. With many nodes marked this looks at a few entries per node only.
@@ -100,6 +99,7 @@ void join(std::int32_t* parent, std::int32_t a, std::int32_t b) {
 
 // One component after the other, each from its least node. As above, who has to wait is counted.
 std::int64_t search(const Graph& graph, std::int32_t* component) {
+    check_ends(graph, 0, graph.n_nodes);
     const Buffer<std::int32_t> waiting(graph.n_nodes + 1, Contents::any);
     for (std::int64_t i = 0; i < graph.n_nodes; ++i) component[i] = -1;
     std::int32_t count = 0;
@@ -110,7 +110,7 @@ std::int64_t search(const Graph& graph, std::int32_t* component) {
         for (std::int64_t next = 0, end = 1; next < end; ++next) {
             const std::int32_t i = waiting[next];
             for (std::int64_t e = graph.start[i]; e < graph.start[i + 1]; ++e) {
-                const std::int32_t j = end_of(graph, e);
+                const std::int32_t j = graph.ends[e];
                 waiting[end] = j;
                 end += component[j] < 0;
                 component[j] = count;
@@ -124,13 +124,6 @@ std::int64_t search(const Graph& graph, std::int32_t* component) {
 }  // namespace
 
 void reach(const Graph& graph, std::uint8_t* marked, int threads) {
-    if (graph.n_entries() <= std::min(few_entries, few_neighbours * graph.n_nodes)) {
-        Nodes seeds;
-        for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
-            if (marked[i]) seeds.push_back(static_cast<std::int32_t>(i));
-        }
-        return push(graph, marked, seeds);
-    }
     const auto cuts = cut_rows(graph);
     // Pulling is quick while it reaches many; a long thin rest is left to pushing. Whoever is
     // still to be reached is so by those found last: the others' neighbours have all looked.

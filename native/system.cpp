@@ -183,17 +183,20 @@ void Reduced::fill(const Operator& M, const Graph& graph, int threads) {
             // An end that has no row is written, too, and then replaced by the next one: no processor
             // could foresee which have.
             std::int64_t at = start_[r], e = graph.start[i];
-            const std::int64_t end = fold_.empty() ? graph.start[i + 1] : e + start_[r + 1] - at;
-            for (; e < end && at < start_[r + 1]; ++e) {
-                const std::int32_t row = row_of_[graph.ends[e]];
+            const std::int64_t full = start_[r + 1], sure = e + full - at;
+            const std::int64_t end = fold_.empty() ? graph.start[i + 1] : sure;
+            const auto put = [&](std::int64_t entry) {
+                const std::int32_t row = row_of_[graph.ends[entry]];
                 ends_[at] = row;
                 if (graph.weights) {
-                    weights_[at] = static_cast<float>(graph.weights[e] / M.largest_pivot);
+                    weights_[at] = static_cast<float>(graph.weights[entry] / M.largest_pivot);
                 }
                 at += row >= 0;
-            }
+            };
+            for (; e < std::min(sure, end); ++e) put(e);
+            for (; e < end && at < full; ++e) put(e);
             for (; e < end; ++e) at += row_of_[graph.ends[e]] >= 0;
-            if (at != start_[r + 1]) not_symmetric();
+            if (at != full) not_symmetric();
             mass_[r] = M.mass[i];
             if (has_units) units_[r] = static_cast<float>(M.mass[i] * M.largest_pivot / gauge(M, i));
         }

@@ -165,6 +165,33 @@ void faults_in_the_order_are_found_wherever_they_are(const Kernels* kernels) {
     CHECK(kernels->look(graph, 0, graph.n_nodes, 1).sorted);
 }
 
+void what_leads_out_of_a_graph_is_found_wherever_it_is(const Kernels* kernels) {
+    LongAndShort rows;
+    const Int n = rows.view().n_nodes, count = Int(rows.ends.size());
+    constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+    CHECK(kernels->are_nodes(rows.ends.data(), 0, n) && kernels->are_nodes(rows.ends.data(), count, n));
+    for (Int e = 0; e < 100; ++e) {
+        const std::int32_t right = rows.ends[e];
+        for (const std::int32_t wrong : {-1, std::int32_t(n), lowest, -(lowest + 1)}) {
+            rows.ends[e] = wrong;
+            CHECK(!kernels->are_nodes(rows.ends.data(), 100, n));
+            CHECK(kernels->are_nodes(rows.ends.data(), e, n));
+        }
+        rows.ends[e] = right;
+    }
+    const auto never_falls = [&] { return kernels->never_fall(rows.start.data(), 100); };
+    CHECK(kernels->never_fall(rows.start.data(), 0) && never_falls());
+    constexpr Int least = std::numeric_limits<Int>::min();
+    for (Int i = 1; i < 100; ++i) {
+        const Int right = rows.start[i];
+        for (const Int wrong : {rows.start[i - 1] - 1, rows.start[i + 1] + 1, least, -(least + 1)}) {
+            rows.start[i] = wrong;
+            CHECK(!never_falls());
+        }
+        rows.start[i] = right;
+    }
+}
+
 // Texts of all lengths, many of them alike but for a byte, numbered as a map would.
 void names_are_numbered_as_they_appear(int threads) {
     std::map<std::string, std::int32_t> expected;
@@ -299,6 +326,7 @@ void test_graphs() {
     for (const Kernels* const kernels : all_kernels()) {
         rows_have_one_fingerprint(kernels);
         faults_in_the_order_are_found_wherever_they_are(kernels);
+        what_leads_out_of_a_graph_is_found_wherever_it_is(kernels);
     }
 }
 

@@ -1,3 +1,4 @@
+#include "bad_graph.hpp"
 #include "freed.hpp"
 #include "superpose.hpp"
 #include "test_core.hpp"
@@ -58,6 +59,37 @@ void test_proof(const Edges& edges, bool weighted, double leak) {
                 evidence_bounds_the_residual<float>(s, h, leak, columns, is_known, kernels);
                 evidence_bounds_the_residual<double>(s, h, leak, columns, is_known, kernels);
             }
+        }
+    }
+}
+
+// Every entry of free nodes is looked at before what it leads to.
+template <class T>
+void an_entry_that_leads_outside_is_refused(bool weighted, const Kernels* kernels) {
+    Sample s(scattered(50, 150), weighted, 0.1);
+    const Doubles h(s.n, 1.0);
+    Doubles drains(s.n, 1.0);
+    const std::vector<T> X(s.n * 20, T(0.5));
+    const Graph graph = view(s.own);
+    std::int32_t* const ends = s.own.ends.get();
+    for (Int i = 0; i < s.n; ++i) {
+        for (Int e = graph.start[i]; s.free[i] && e < graph.start[i + 1]; ++e) {
+            const std::int32_t right = ends[e];
+            ends[e] = dice.below(2) ? std::int32_t(s.n) : -1;
+            for (const int columns : {1, 2, 3, 7, 20}) {
+                for (const double* const known : {static_cast<const double*>(nullptr),
+                                                  static_cast<const double*>(drains.data())}) {
+                    for (const bool packed : {false, true}) {
+                        const Claim<T> claim{graph, s.free.data(), 0.0, X.data(), columns,
+                                             h.data(), {}, known};
+                        CHECK(throws<BadGraph>([&] { prove(claim, 1, kernels->prover(), packed); }));
+                    }
+                }
+            }
+            const Claim<double> of_h{graph, s.free.data(), 0.0, nullptr, 0, h.data(), {}, nullptr};
+            CHECK(throws<BadGraph>([&] { find_drains(of_h, 1, kernels->prover(), drains.data()); }));
+            drains.assign(s.n, 1.0);
+            ends[e] = right;
         }
     }
 }
@@ -209,6 +241,12 @@ void test_proofs() {
         for (const Edges& edges :
              {nothing_free, path(30), scattered(50, 150), with_hub(scattered(301, 100))}) {
             test_proof(edges, choice & 1, choice & 2 ? 0.05 : 0.0);
+        }
+    }
+    for (const Kernels* const kernels : all_kernels()) {
+        for (const bool weighted : {false, true}) {
+            an_entry_that_leads_outside_is_refused<float>(weighted, kernels);
+            an_entry_that_leads_outside_is_refused<double>(weighted, kernels);
         }
     }
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
 
 GREATEST_VALUE = 1e300  # so that differences of temperatures are finite
+FEW_ENTRIES = 1 << 15  # of a graph whose components are soon found, once for all its problems
 USUAL_DEGREES = (2.0**-200, 2.0**200)  # of the greatest degree, as it is; others are scaled to 1
 
 
@@ -69,8 +70,10 @@ def in_range(graph: Graph, ties: Ties | None) -> tuple[Graph, Ties | None]:
 def reached(graph: Graph, boundary: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Nodes with a path to the boundary, and the boundary; as a new array."""
     rows = graph.rows
-    if not rows.compiled:
-        return np.isin(graph.components, graph.components[boundary])
+    if not rows.compiled or rows.n_entries <= FEW_ENTRIES:
+        has_seed = np.zeros(graph.n_nodes, dtype=bool)  # of each component
+        has_seed[graph.components[boundary]] = True
+        return has_seed[graph.components]
     marked = np.zeros(graph.n_nodes, dtype=np.uint8)
     marked[boundary] = 1
     core.reach(rows.start, rows.ends, marked, n_threads())
