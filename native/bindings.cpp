@@ -137,6 +137,36 @@ nb::object give(Buffer<T>&& buffer, std::int64_t count) {
         kept->get(), {static_cast<std::size_t>(count)}, owner));
 }
 
+// --- arrays that nobody can write to --------------------------------------------------------------
+
+// As isotherm/read_only.py does it without the core: a fit has some hundred values looked at.
+nb::object read_only(nb::handle value, nb::handle array_type) {
+    if (PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(array_type.ptr()))) {
+        if (!nb::cast<bool>(value.attr("flags").attr("writeable"))) return nb::borrow(value);
+        nb::object view = value[nb::ellipsis()];
+        view.attr("setflags")(false);
+        return view;
+    }
+    if (!PyTuple_Check(value.ptr())) return nb::borrow(value);
+    nb::list parts;
+    bool is_new = false;
+    for (const nb::handle part : nb::borrow<nb::tuple>(value)) {
+        parts.append(read_only(part, array_type));
+        is_new |= !nb::handle(parts[parts.size() - 1]).is(part);
+    }
+    if (!is_new) return nb::borrow(value);
+    return nb::hasattr(value, "_make") ? value.attr("_make")(parts) : nb::tuple(parts);
+}
+
+void seal(const nb::dict& values, nb::handle array_type) {
+    std::vector<std::pair<nb::object, nb::object>> sealed;
+    for (const auto [name, value] : values) {
+        nb::object found = read_only(value, array_type);
+        if (!found.is(value)) sealed.emplace_back(nb::borrow(name), std::move(found));
+    }
+    for (const auto& [name, value] : sealed) values[name] = value;
+}
+
 // --- building -------------------------------------------------------------------------------------
 
 nb::tuple rows_given(OwnGraph&& graph, bool weighted) {
@@ -885,6 +915,8 @@ NB_MODULE(_core, m) {
     nb::register_exception_translator(&raise_in_python);
     m.def("instruction_sets", &instruction_sets);
     m.attr("decisions") = std::vector<std::string>(std::begin(decision_names), std::end(decision_names));
+    m.def("read_only", &read_only, "value"_a.none(), "array_type"_a);
+    m.def("seal", &seal, "values"_a, "array_type"_a);
     m.def("is_reduced", &Problem::is_small, "n_entries"_a);
     m.def("from_edges", &make_graph<std::int32_t>, "n_nodes"_a, "source"_a.noconvert(),
           "target"_a.noconvert(), "weights"_a.none(), "threads"_a);

@@ -14,7 +14,6 @@ ROOT = Path(isotherm.__file__).parent
 ORDER = [
     "errors",
     "caller",
-    "read_only",
     "masked",
     "printable",
     "spreadsheet",
@@ -22,6 +21,7 @@ ORDER = [
     "rounding",
     "arithmetic",
     "compiled",
+    "read_only",
     "locks",
     "blas",
     "environment",

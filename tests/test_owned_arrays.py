@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,8 +17,10 @@ from isotherm import (
     GraphError,
     MultiLabelDirichletClassifier,
     StackedDirichletClassifier,
+    read_only,
     solve_dirichlet,
 )
+from isotherm.compiled import core
 from oracle import random_graph
 
 pytestmark = pytest.mark.hostile
@@ -192,6 +196,62 @@ def test_arrays_of_a_fitted_estimator_are_read_only(how, rng):
         last = {name.rpartition(".")[2] for name in found}
         assert {"temperatures_", "error_bound", "boundary", "is_free", "names_"} <= last
         assert [name for name, array in found.items() if array.flags.writeable] == []
+
+
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+
+def locked(array):
+    array.setflags(write=False)
+    return array
+
+
+@pytest.mark.skipif(core is None, reason="isotherm was built without its core")
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.arange(3),
+        np.zeros((0, 2)),
+        np.array("a", dtype=object),
+        locked(np.arange(3)),
+        np.ma.masked_array([1, 2], [True, False]),
+        np.arange(6).view(np.recarray),
+        (),
+        (1, "a", None),
+        (np.arange(2), 3),
+        (locked(np.arange(2)), (np.arange(3), ("a", np.arange(4)))),
+        (locked(np.arange(2)), 3),
+        Pair(np.arange(2), None),
+        Pair(1, 2),
+        [np.arange(2)],
+        {"a": np.arange(2)},
+        sparse.eye_array(3, format="csr"),
+        None,
+        2.5,
+    ],
+    ids=repr,
+)
+def test_the_core_seals_what_python_seals(value):
+    def compare(found, expected, before):
+        assert type(found) is type(expected)
+        if isinstance(expected, np.ndarray):
+            assert not found.flags.writeable
+            assert np.shares_memory(found, before) or not before.size
+            assert (found is before) == (expected is before)
+        elif isinstance(expected, tuple):
+            assert (found is before) == (expected is before)
+            for parts in zip(found, expected, before, strict=True):
+                compare(*parts)
+        else:
+            assert found is expected is before
+
+    compare(read_only.read_only(value), read_only._read_only(value), value)
+    thing = SimpleNamespace(first=1, value=value, last=value)
+    read_only.seal(thing)
+    assert list(vars(thing)) == ["first", "value", "last"]
+    compare(thing.value, read_only._read_only(value), value)
 
 
 def test_what_a_problem_is_given_is_its_own():

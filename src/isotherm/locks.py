@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from functools import partial, wraps
+from itertools import compress, repeat
+from operator import is_not
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -110,10 +112,12 @@ def in_one_step(method: Callable[..., T]) -> Callable[..., T]:
 
     @wraps(method)
     def changed(model: Any, *args: Any, **kwargs: Any) -> Any:
-        twin, before = twin_of(model), dict(vars(model))
+        twin = twin_of(model)
+        before = dict(vars(twin))
         method(twin, *args, **kwargs)
-        new = vars(twin).items()
-        vars(model).update({k: v for k, v in new if k not in before or before[k] is not v})
+        new = vars(twin)
+        is_new = map(is_not, new.values(), map(before.get, new, repeat(twin)))
+        vars(model).update(dict(compress(new.items(), is_new)))
         return model
 
     return in_turn(changed)

@@ -12,6 +12,8 @@ from isotherm.errors import GraphError
 
 def has_masked(values: Any) -> bool:
     """Whether it is a masked array with an entry that is masked."""
+    if type(values) is np.ndarray:  # as most are
+        return False
     ma = sys.modules.get("numpy.ma")  # slow to load, and there wherever an array is masked
     return ma is not None and isinstance(values, ma.MaskedArray) and ma.is_masked(values)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import operator
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-Found = TypeVar("Found")
+from isotherm.compiled import core
 
-_others: set[type] = set()  # types of attributes seen that are no arrays; a fit seals some hundred
+Found = TypeVar("Found")
 
 
 def read_only(value: Found) -> Found:
@@ -22,17 +21,7 @@ def read_only(value: Found) -> Found:
     >>> read_only(np.arange(3)).flags.writeable
     False
     """
-    view: Any = value
-    if isinstance(value, np.ndarray):
-        if value.flags.writeable:
-            view = value[...]
-            view.setflags(False)  # by position: a keyword takes three times as long
-    elif isinstance(value, tuple):
-        parts = [part if type(part) in _others else read_only(part) for part in value]
-        if any(map(operator.is_not, parts, value)):
-            view = value._make(parts) if hasattr(value, "_make") else tuple(parts)
-    else:
-        _others.add(type(value))
+    view: Any = _read_only(value) if core is None else core.read_only(value, np.ndarray)
     found: Found = view
     return found
 
@@ -40,9 +29,23 @@ def read_only(value: Found) -> Found:
 def seal(thing: object) -> None:
     """Make the arrays that are attributes of an object read-only."""
     own = vars(thing)
-    for name, value in own.items():
-        if type(value) not in _others:
-            own[name] = read_only(value)
+    if core is None:
+        own.update({name: _read_only(value) for name, value in own.items()})
+    else:
+        core.seal(own, np.ndarray)
+
+
+def _read_only(value: Any) -> Any:
+    """`read_only` without the core."""
+    if isinstance(value, np.ndarray) and value.flags.writeable:
+        view = value[...]
+        view.setflags(write=False)
+        return view
+    if isinstance(value, tuple):
+        parts = [_read_only(part) for part in value]
+        if any(new is not old for new, old in zip(parts, value, strict=True)):
+            return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+    return value
 
 
 class Sealed:

@@ -229,6 +229,7 @@ def _judge_all(case: _Case, arrays: _Arrays | None) -> tuple[Means, float]:
         into=into,
         threads=n_threads(),
     )
+    found.setflags(write=False)
     off = Means(found[2], found[3], len(T) * UNIT_ROUNDOFF * shares)
     return Means(found[0], found[1], shares, errors=off), excess
 
