@@ -34,6 +34,11 @@ struct Fold {
                 rest_ends.get(), rest_weights.get()};
     }
 
+    Folded view() const {
+        return {size(),        nodes.data(),          start.data(), ends.data(),
+                ratios.data(), inverse_pivots.data(), rise.data()};
+    }
+
     bool empty() const { return nodes.empty(); }
     std::int64_t size() const { return static_cast<std::int64_t>(nodes.size()); }
 };

@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 
 #include "instruction_set.hpp"
+#include "lane_count.hpp"
 #include "lanes.hpp"
 #include "marks.hpp"
 
@@ -632,6 +633,32 @@ void residual(const Operator& M, const Task<T>& task, std::int64_t first, std::i
     store_row(found.columns, most);
 }
 
+// --- nodes that were eliminated --------------------------------------------------------------------
+
+template <class T, int N>
+void hang(const Folded& fold, const Columns<T>& X, double* h, const double* low, const double* high,
+          const double* heat) {
+    T least[N + 1], most[N + 1];
+    for (int l = 0; l < N; ++l) least[l] = static_cast<T>(low[l]);
+    for (int l = 0; l < N; ++l) most[l] = static_cast<T>(high[l]);
+    for (std::int64_t k = fold.count; k-- > 0;) {
+        const std::int64_t i = fold.nodes[k];
+        double sums[N + 1], time = fold.rise[k];
+        for (int l = 0; l < N; ++l) sums[l] = heat[i * N + l] * fold.inverse_pivots[k];
+        for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
+            const T* const row = X.first + fold.ends[e] * X.stride;
+            for (int l = 0; l < N; ++l) sums[l] += fold.ratios[e] * row[l];
+            if (h) time += fold.ratios[e] * h[fold.ends[e]];
+        }
+        T* const own = X.first + i * X.stride;
+        for (int l = 0; l < N; ++l) {  // a ratio may round up
+            const T value = static_cast<T>(sums[l]);
+            own[l] = value < least[l] ? least[l] : value > most[l] ? most[l] : value;
+        }
+        if (h) h[i] = time;
+    }
+}
+
 // --- from numbers known at run time to those known at compile time --------------------------------
 
 #define ISOTHERM_BY_WIDTH(width, call) \
@@ -696,6 +723,12 @@ void any_residual(const Operator& M, const Task<T>& task, std::int64_t first, st
     }
 }
 
+template <class T>
+void any_hang(const Folded& fold, const Columns<T>& X, double* h, const double* low,
+              const double* high, const double* heat) {
+    with_lane_count(X.count, [&](auto count) { hang<T, count>(fold, X, h, low, high, heat); });
+}
+
 #define ISOTHERM_TEXT_OF(x) #x
 #define ISOTHERM_TEXT(x) ISOTHERM_TEXT_OF(x)
 
@@ -705,6 +738,7 @@ constexpr Kernels table = {
     any_product,                     any_descend,          any_dot,
     any_lift,                        any_substitute,       any_advance<float>,
     any_advance<double>,             any_residual<float>,  any_residual<double>,
+    any_hang<float>,                 any_hang<double>,
     ISOTHERM_NAMED(prover_),
     ISOTHERM_NAMED(leads_),
     ISOTHERM_NAMED(superposer_),

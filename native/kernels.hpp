@@ -116,6 +116,15 @@ struct Columns {
     bool full_rows = false;  // whether all of a row, `stride` numbers, may be read and written
 };
 
+// The nodes that were eliminated; see Fold, whose arrays these are.
+struct Folded {
+    std::int64_t count;
+    const std::int32_t* nodes;
+    const std::int64_t* start;
+    const std::int32_t* ends;
+    const double *ratios, *inverse_pivots, *rise;
+};
+
 // Entries of a triangular matrix, by row or by column.
 struct Triangle {
     const std::int64_t* start;
@@ -217,6 +226,12 @@ struct Kernels {
                        Levels&);
     void (*residual_d)(const Operator&, const Task<double>&, std::int64_t first, std::int64_t last,
                        Levels&);
+    // Gives nodes that were eliminated the temperatures that those left imply, between low and high,
+    // and h unless that is null; `heat`: what each node has got, a row of as many numbers as columns.
+    void (*hang_f)(const Folded&, const Columns<float>&, double* h, const double* low,
+                   const double* high, const double* heat);
+    void (*hang_d)(const Folded&, const Columns<double>&, double* h, const double* low,
+                   const double* high, const double* heat);
     const Prover& (*prover)();
     const LeadFinder& (*leads)();
     const Superposer& (*superposer)();

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "bad_graph.hpp"
-#include "lane_count.hpp"
 
 namespace isotherm {
 namespace {
@@ -193,34 +192,10 @@ double Problem::greatest(const double* h) const {
 }
 
 template <class T>
-void hang_folded(const Fold& fold, const Columns<T>& X, double* h, const double* low,
-                 const double* high, const double* folded) {
-    const auto put = [&](T& into, double value, int l) {
-        // A ratio may round up.
-        into = within(static_cast<T>(value), static_cast<T>(low[l]), static_cast<T>(high[l]));
-    };
-    with_lane_count(X.count, [&](auto count) {
-        constexpr int N = count;
-        for (std::int64_t k = fold.size(); k-- > 0;) {
-            double sums[N + 1], time = fold.rise[k];
-            for (int l = 0; l < N; ++l) {
-                sums[l] = folded[std::int64_t{fold.nodes[k]} * N + l] * fold.inverse_pivots[k];
-            }
-            for (std::int64_t e = fold.start[k]; e < fold.start[k + 1]; ++e) {
-                const T* const row = X.first + fold.ends[e] * X.stride;
-                for (int l = 0; l < N; ++l) sums[l] += fold.ratios[e] * row[l];
-                if (h) time += fold.ratios[e] * h[fold.ends[e]];
-            }
-            for (int l = 0; l < N; ++l) put(X.first[fold.nodes[k] * X.stride + l], sums[l], l);
-            if (h) h[fold.nodes[k]] = time;
-        }
-    });
-}
-
-template <class T>
 void Problem::hang(const Columns<T>& X, double* h, const double* low, const double* high,
                    const Heat& passed, const double* folded) const {
-    hang_folded(fold(), X, h, low, high, folded);
+    if constexpr (sizeof(T) == 4) kernels_.hang_f(fold().view(), X, h, low, high, folded);
+    else kernels_.hang_d(fold().view(), X, h, low, high, folded);
     for (std::size_t k = peel_.child.size(); k-- > 0;) {
         const std::int64_t i = peel_.child[k], p = peel_.parent[k];
         const double* const heat = passed.at(i);
@@ -253,10 +228,6 @@ void Problem::settle(const Columns<T>& X, double* h, const double* low, const do
 
 template Levels Problem::residual<float>(const Task<float>&) const;
 template Levels Problem::residual<double>(const Task<double>&) const;
-template void hang_folded<float>(const Fold&, const Columns<float>&, double*, const double*,
-                                 const double*, const double*);
-template void hang_folded<double>(const Fold&, const Columns<double>&, double*, const double*,
-                                  const double*, const double*);
 template void Problem::hang<float>(const Columns<float>&, double*, const double*, const double*,
                               const Heat&, const double*) const;
 template void Problem::hang<double>(const Columns<double>&, double*, const double*, const double*,

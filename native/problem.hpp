@@ -14,11 +14,6 @@
 
 namespace isotherm {
 
-// Gives the nodes of a fold the values that those left imply, see Problem::hang.
-template <class T>
-void hang_folded(const Fold& fold, const Columns<T>& X, double* h, const double* low,
-                 const double* high, const double* folded);
-
 class Problem {
 public:
     // `free` marks with 1 the free nodes that heat reaches. A node tied by a weight a, if there are

@@ -393,7 +393,7 @@ void what_needs_no_draws_is_factorised_exactly(const Edges& edges, int threads,
 // Of a node whose number times that of the columns is beyond 32 bits: the arrays are as if they began so
 // far before the few rows that there are.
 template <class T>
-void nodes_of_great_numbers_are_found(int columns) {
+void nodes_of_great_numbers_are_found(int columns, const Kernels* kernels) {
     constexpr Int last = (Int{1} << 31) - 2, first = last - 3;
     const auto from = [&](auto* rows, Int stride) {
         using Pointer = decltype(rows);
@@ -420,8 +420,12 @@ void nodes_of_great_numbers_are_found(int columns) {
         expected[3 * stride + l] = T(l + 1 + 0.375);
         expected[1 * stride + l] = T(l + 0.5 * (l + 1.375));
     }
-    hang_folded<T>(fold, {from(X.data(), stride), stride, columns}, from(h.data(), 1), low.data(),
-                   high.data(), from(folded.data(), columns));
+    const Columns<T> there{from(X.data(), stride), stride, columns};
+    const auto hang = [&] {
+        if constexpr (sizeof(T) == 4) return kernels->hang_f;
+        else return kernels->hang_d;
+    }();
+    hang(fold.view(), there, from(h.data(), 1), low.data(), high.data(), from(folded.data(), columns));
     CHECK(X == expected);
     CHECK((h == Doubles{4, 3.5, 4, 5}));
 }
@@ -683,11 +687,11 @@ void test_problems(const Edges& edges, bool weighted, double leak) {
 
 void test_solves() {
     the_pace_foretells_the_steps_of_a_geometric_fall();
-    for (const int columns : {1, 2, 5, 16}) {
-        nodes_of_great_numbers_are_found<float>(columns);
-        nodes_of_great_numbers_are_found<double>(columns);
-    }
     for (const Kernels* const kernels : all_kernels()) {
+        for (const int columns : {1, 2, 5, 16}) {
+            nodes_of_great_numbers_are_found<float>(columns, kernels);
+            nodes_of_great_numbers_are_found<double>(columns, kernels);
+        }
         for (const bool reduced : {false, true}) lifted_steps_are_fewer(reduced, kernels);
         neighbours_joined_by_several_edges_count_once(kernels);
     }
