@@ -140,8 +140,10 @@ nb::object give(Buffer<T>&& buffer, std::int64_t count) {
 // --- arrays that nobody can write to --------------------------------------------------------------
 
 // As isotherm/read_only.py does it without the core: a fit has some hundred values looked at.
-nb::object read_only(nb::handle value, nb::handle array_type) {
-    if (PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(array_type.ptr()))) {
+nb::object read_only(nb::handle value) {
+    static PyObject* const array =
+        nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+    if (PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(array))) {
         if (!nb::cast<bool>(value.attr("flags").attr("writeable"))) return nb::borrow(value);
         nb::object view = value[nb::ellipsis()];
         view.attr("setflags")(false);
@@ -151,17 +153,17 @@ nb::object read_only(nb::handle value, nb::handle array_type) {
     nb::list parts;
     bool is_new = false;
     for (const nb::handle part : nb::borrow<nb::tuple>(value)) {
-        parts.append(read_only(part, array_type));
+        parts.append(read_only(part));
         is_new |= !nb::handle(parts[parts.size() - 1]).is(part);
     }
     if (!is_new) return nb::borrow(value);
     return nb::hasattr(value, "_make") ? value.attr("_make")(parts) : nb::tuple(parts);
 }
 
-void seal(const nb::dict& values, nb::handle array_type) {
+void seal(const nb::dict& values) {
     std::vector<std::pair<nb::object, nb::object>> sealed;
     for (const auto [name, value] : values) {
-        nb::object found = read_only(value, array_type);
+        nb::object found = read_only(value);
         if (!found.is(value)) sealed.emplace_back(nb::borrow(name), std::move(found));
     }
     for (const auto& [name, value] : sealed) values[name] = value;
@@ -915,8 +917,8 @@ NB_MODULE(_core, m) {
     nb::register_exception_translator(&raise_in_python);
     m.def("instruction_sets", &instruction_sets);
     m.attr("decisions") = std::vector<std::string>(std::begin(decision_names), std::end(decision_names));
-    m.def("read_only", &read_only, "value"_a.none(), "array_type"_a);
-    m.def("seal", &seal, "values"_a, "array_type"_a);
+    m.def("read_only", &read_only, "value"_a.none());
+    m.def("seal", &seal, "values"_a);
     m.def("is_reduced", &Problem::is_small, "n_entries"_a);
     m.def("from_edges", &make_graph<std::int32_t>, "n_nodes"_a, "source"_a.noconvert(),
           "target"_a.noconvert(), "weights"_a.none(), "threads"_a);

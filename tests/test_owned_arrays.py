@@ -247,11 +247,11 @@ def test_the_core_seals_what_python_seals(value):
         else:
             assert found is expected is before
 
-    compare(read_only.read_only(value), read_only._read_only(value), value)
+    compare(read_only.read_only(value), read_only.plain_read_only(value), value)
     thing = SimpleNamespace(first=1, value=value, last=value)
     read_only.seal(thing)
     assert list(vars(thing)) == ["first", "value", "last"]
-    compare(thing.value, read_only._read_only(value), value)
+    compare(thing.value, read_only.plain_read_only(value), value)
 
 
 def test_what_a_problem_is_given_is_its_own():

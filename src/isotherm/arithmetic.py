@@ -42,12 +42,12 @@ def in_standard_arithmetic(work: Callable[Arguments, Found]) -> Callable[Argumen
 
     @wraps(work)
     def standard(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Found:
-        before = None if is_standard() else _standardised()
+        if is_standard() or (before := _standardised()) is None:
+            return work(*args, **kwargs)
         try:
             return work(*args, **kwargs)
         finally:
-            if before is not None:
-                _restore(before)
+            _restore(before)
 
     return standard
 

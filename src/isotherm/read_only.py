@@ -21,38 +21,41 @@ def read_only(value: Found) -> Found:
     >>> read_only(np.arange(3)).flags.writeable
     False
     """
-    view: Any = _read_only(value) if core is None else core.read_only(value, np.ndarray)
-    found: Found = view
+    found: Found = _read_only(value)
     return found
 
 
 def seal(thing: object) -> None:
     """Make the arrays that are attributes of an object read-only."""
-    own = vars(thing)
-    if core is None:
-        own.update({name: _read_only(value) for name, value in own.items()})
-    else:
-        core.seal(own, np.ndarray)
+    _seal(vars(thing))
 
 
-def _read_only(value: Any) -> Any:
+def plain_read_only(value: Any) -> Any:
     """`read_only` without the core."""
     if isinstance(value, np.ndarray) and value.flags.writeable:
         view = value[...]
         view.setflags(write=False)
         return view
     if isinstance(value, tuple):
-        parts = [_read_only(part) for part in value]
+        parts = [plain_read_only(part) for part in value]
         if any(new is not old for new, old in zip(parts, value, strict=True)):
             return value._make(parts) if hasattr(value, "_make") else tuple(parts)
     return value
 
 
+def plain_seal(values: dict[str, Any]) -> None:
+    """`seal` without the core, of an object's attributes."""
+    values.update({name: plain_read_only(value) for name, value in values.items()})
+
+
+_read_only: Any = plain_read_only if core is None else core.read_only
+_seal: Any = plain_seal if core is None else core.seal
+
+
 class Sealed:
     """An object whose arrays are read-only, also after it was copied or pickled."""
 
-    def __post_init__(self) -> None:
-        seal(self)
+    __post_init__ = seal
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(vars(self))  # of one moment: another thread may keep more while this is copied
