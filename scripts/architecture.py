@@ -16,7 +16,7 @@ import isotherm
 DRAWING = Path(__file__).parents[1] / "docs" / "images" / "architecture.svg"
 PACKAGE = Path(isotherm.__file__).parent
 OUTSIDE = {"__init__", "__main__", "_core", "__version__"}
-LEFT, WIDTH, HEIGHT, DOWN, ACROSS, MARGIN = 150, 136, 24, 30, 880, 12  # in pixels
+LEFT, WIDTH, HEIGHT, DOWN, ACROSS, MARGIN = 150, 136, 24, 30, 1040, 12  # in pixels
 
 Imports = dict[str, set[str]]
 
