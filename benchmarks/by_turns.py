@@ -86,7 +86,7 @@ def compare(pythons: list[Path], options: argparse.Namespace) -> Result:
                 print(f"{name}: left out, its data is not here", flush=True)
                 continue
             seconds: list[tuple[float, float]] = []
-            repeats = max(base.repeats, head.repeats)
+            repeats = repeats_of_a_turn(base, head)
             for turn in range(options.rounds):
                 if turn % 2:
                     later, sooner = head.run(repeats), base.run(repeats)
@@ -108,6 +108,14 @@ def compare(pythons: list[Path], options: argparse.Namespace) -> Result:
     return result
 
 
+def repeats_of_a_turn(base: Worker, head: Worker) -> int:
+    """How often a job is run in a turn. Both run it as often to find out: no two runs are alike."""
+    repeats = 1
+    while (seconds := max(base.run(repeats), head.run(repeats))) * repeats < A_TURN / 4:
+        repeats *= 2
+    return max(1, round(A_TURN / seconds))
+
+
 class Worker:
     """A process with one version, which runs one job when told to."""
 
@@ -120,9 +128,7 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
-        first = self._ask("")
-        self.is_there = first["is_there"]
-        self.repeats = first.get("repeats", 1)
+        self.is_there = self._ask("")["is_there"]
 
     def run(self, repeats: int) -> float:
         """Seconds of one of so many repetitions."""
@@ -148,17 +154,11 @@ class Worker:
 
 
 def work(name: str, *, quick: bool) -> None:
-    """What a worker does: tell how often the job is to be run at a time, then run it when told."""
+    """What a worker does: make the job ready, then run it as often as it is told."""
     job = ready(name, quick=quick)
+    print(json.dumps({"is_there": job is not None}), flush=True)
     if job is None:
-        print(json.dumps({"is_there": False}), flush=True)
         return
-    repeats, seconds = 1, timed(job, 1)
-    while seconds < A_TURN / 4:
-        repeats *= 2
-        seconds = timed(job, repeats)
-    repeats = max(1, round(repeats * A_TURN / seconds))
-    print(json.dumps({"is_there": True, "repeats": repeats}), flush=True)
     for line in sys.stdin:
         asked = int(line)
         print(json.dumps({"seconds": timed(job, asked) / asked}), flush=True)
