@@ -207,6 +207,12 @@ def test_what_does_not_say_which_were_drawn_is_refused(drawn, error, message):
         DirichletClassifier().fit(GRAPH, labels_of(20), drawn=drawn)
 
 
+@pytest.mark.parametrize("drawn", [True, 3, "drawn", {0: True}])
+def test_labels_refuse_what_names_no_nodes(drawn):
+    with pytest.raises(LabelError, match="ids of the nodes"):
+        Labels({0: "a"}, drawn=drawn)
+
+
 def test_drawn_seeds_are_left_out_before_others():
     first, places = np.arange(100) % 4 == 0, np.arange(100)
     few = some_of(places, 10, first, np.random.default_rng(0))

@@ -99,6 +99,12 @@ def test_what_is_known_is_not_suggested(rng):
     assert DirichletClassifier().fit(graph, np.arange(40) % 2).suggest(3) == []
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.IsothermWarning")
+def test_a_model_that_found_nothing_suggests_all_the_same(rng):
+    model = DirichletClassifier(tol=1e20).fit(random_graph(rng), {0: "a", 1: "b", 2: "a"})
+    assert sorted(one.node for one in model.suggest(100)) == list(range(3, 40))
+
+
 def test_one_class_leaves_no_doubt(rng):
     found = DirichletClassifier().fit(random_graph(rng), {3: "only"}).suggest(2)
     assert [one.doubt for one in found] == [0.0, 0.0]

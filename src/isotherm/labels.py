@@ -55,7 +55,17 @@ class Labels(dict[Any, Any]):
 
     def __init__(self, labels: Any = (), drawn: Iterable[Hashable] | None = None) -> None:
         super().__init__(labels)
+        if drawn is not None:
+            _refuse_odd(drawn)
         self.drawn = None if drawn is None else frozenset(drawn)
+
+
+def _refuse_odd(drawn: Any) -> None:
+    if isinstance(drawn, str | Mapping) or not isinstance(drawn, Iterable):
+        raise LabelError(
+            "drawn must be the ids of the nodes whose labels were drawn at random, or one truth "
+            f"value per node, got {drawn!r:.60}"
+        )
 
 
 def drawn_positions(drawn: Any, labels: Any, graph: Graph) -> NDArray[np.intp] | None:
@@ -90,11 +100,7 @@ def drawn_positions(drawn: Any, labels: Any, graph: Graph) -> NDArray[np.intp] |
                 "truth value per node, or the ids of the nodes whose labels were drawn at random"
             )
         return np.flatnonzero(given)
-    if isinstance(drawn, str | Mapping) or not isinstance(drawn, Iterable):
-        raise LabelError(
-            "drawn must be the ids of the nodes whose labels were drawn at random, or one truth "
-            f"value per node, got {drawn!r:.60}"
-        )
+    _refuse_odd(drawn)
     ids = list(drawn)
     positions = graph.positions(as_column(ids, "drawn"))
     if len(np.unique(positions)) < len(positions):

@@ -193,7 +193,7 @@ class Diagnostics:
             Lots(*(draw_lots(ids, purpose, random_state) for purpose in Lots._fields)),
             int(k),
             is_known=is_known,
-            tol=max(of.tol, SUGGESTION_TOL),
+            tol=SUGGESTION_TOL,
         )
         nodes = np.array([one.position for one in found], dtype=np.intp)
         labels = decode_labels(of.codes(nodes)[0], of.classes_)
