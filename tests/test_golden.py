@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from isotherm.compiled import core
+
 ROOT = Path(__file__).parents[1]
 TEN = ROOT / "golden" / "ten.json"
 pytestmark = pytest.mark.skipif(not TEN.exists(), reason="golden/ is in the repository alone")
@@ -31,6 +33,8 @@ else:
 @pytest.mark.parametrize("name", KEPT)
 def test_ten_fits_are_as_they_were(name):
     """Up to the tolerance of the fits, since processors differ in last digits."""
+    if core is None and name.endswith("native"):
+        pytest.skip("isotherm was built without its core")
     found, kept = made.fit(*name.split("-")), KEPT[name]
     some = slice(None, None, made.EVERY)
     assert np.allclose(
