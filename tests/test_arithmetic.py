@@ -12,8 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isotherm import DirichletClassifier, DirichletProblem, Graph, SolveOptions, arithmetic
+from isotherm import (
+    DirichletClassifier,
+    DirichletProblem,
+    Graph,
+    SolveOptions,
+    StackedDirichletClassifier,
+    arithmetic,
+)
 from isotherm.engines import ENGINES, choose_engine
+from isotherm.graph import rows
+from isotherm.graph.saved import mapped, open_graph
+from isotherm.stacking.model import Stack
 from oracle import exact_temperatures, random_graph
 
 pytestmark = pytest.mark.skipif(
@@ -126,12 +136,42 @@ def test_what_fails_leaves_the_state_as_it_was(bits):
         fails()
 
 
-def test_where_the_state_cannot_be_set_nothing_false_is_proven(monkeypatch, rng):
+@pytest.mark.parametrize("has_core", [True, False])
+def test_a_sound_saved_graph_is_sound_in_all_states(has_core, bits, monkeypatch, tmp_path, rng):
+    graph = random_graph(rng, 200, degree=6)
+    assert graph.rows.has_weights
+    graph.save(tmp_path / "graph.iso")
+    for module in (rows, mapped):
+        monkeypatch.setattr(module, "core", module.core if has_core else None)
+    with in_state(bits):
+        found = open_graph(tmp_path / "graph.iso").rows.ends
+    assert np.array_equal(found, graph.rows.ends)
+
+
+def test_a_stack_is_proven_in_standard_arithmetic(bits, monkeypatch, rng):
+    seen, bounds = set(), Stack.bounds
+
+    def watched(self, *views):
+        seen.add(state())
+        return bounds(self, *views)
+
+    monkeypatch.setattr(Stack, "bounds", watched)
+    graph, labels = random_graph(rng, 200, degree=4), {i: i % 3 for i in range(60)}
+    with in_state(bits):
+        model = StackedDirichletClassifier().fit(graph, labels)
+    assert model.stack_ is not None
+    assert seen == {STANDARD}
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("solver", ["direct", "elimination"])
+def test_where_the_state_cannot_be_set_nothing_false_is_proven(state, solver, monkeypatch, rng):
     monkeypatch.setattr(arithmetic, "_standardised", lambda: None)
     graph = random_graph(rng, 100, degree=4)
     problem = DirichletProblem(graph, np.arange(10), np.arange(10.0)[:, np.newaxis])
-    with in_state(STATES["FTZ and DAZ"]):
-        solution = choose_engine("scipy", graph).prepare(problem, SolveOptions(1e-6)).solve()
+    with in_state(STATES[state]):
+        options = SolveOptions(1e-6, solver)
+        solution = choose_engine("scipy", graph).prepare(problem, options).solve()
         assert not solution.converged
     assert np.isinf(np.nanmin(solution.error_bound[10:]))
 

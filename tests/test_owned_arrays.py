@@ -1,6 +1,7 @@
 """What callers do with arrays that they gave, or that they were given, changes no answer."""
 
 import copy
+import inspect
 import pickle
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -162,7 +163,10 @@ def kept_arrays(thing, again, name="", seen=None):
     if isinstance(thing, np.ndarray):
         if np.shares_memory(thing, again):  # else a copy: whoever writes to it writes to her own
             yield name, thing
-    elif isinstance(thing, tuple):
+    elif sparse.issparse(thing):
+        for key in ("data", "indices", "indptr"):
+            yield from kept_arrays(getattr(thing, key), getattr(again, key), f"{name}.{key}", seen)
+    elif isinstance(thing, (tuple, list)):
         for k, (one, other) in enumerate(zip(thing, again, strict=True)):
             yield from kept_arrays(one, other, f"{name}.{k}", seen)
     elif type(thing).__module__.startswith("isotherm") and id(thing) not in seen:
@@ -172,12 +176,12 @@ def kept_arrays(thing, again, name="", seen=None):
                 one, other = getattr(thing, key), getattr(thing, key)
             except Exception:  # noqa: S112  # not of this one
                 continue
-            if not callable(one):
+            if not inspect.isroutine(one):
                 yield from kept_arrays(one, other, f"{name}.{key}", seen)
 
 
 def fitted_models(graph):
-    y = {i: "abc"[i % 3] for i in range(0, 60, 3)}
+    y = {i: "abc"[i // 3 % 3] for i in range(0, 60, 3)}
     yield DirichletClassifier().fit(graph, y)
     yield DirichletClassifier(leak=0.1, unreached="zero").fit(graph, y, {0: 0.5, 3: 0.5})
     yield DirichletClassifier().fit(graph, y).update({1: "b", 2: "d", 0: None})
@@ -195,6 +199,9 @@ def test_arrays_of_a_fitted_estimator_are_read_only(how, rng):
         assert len(found) > 15
         last = {name.rpartition(".")[2] for name in found}
         assert {"temperatures_", "error_bound", "boundary", "is_free", "names_"} <= last
+        assert {".problem_.inner.data", ".problem_.outer.indices"} <= found.keys()
+        if isinstance(model, StackedDirichletClassifier):
+            assert {"vectors", "offsets", "shift"} <= last
         assert [name for name, array in found.items() if array.flags.writeable] == []
 
 

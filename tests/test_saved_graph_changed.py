@@ -86,6 +86,8 @@ LATER = {
     "coverage": lambda fitted: fitted.coverage(),
     "names": lambda fitted: fitted.names_,
     "components": lambda fitted: fitted.problem_.graph.components,
+    "degrees": lambda fitted: fitted.problem_.graph.degrees,
+    "adjacency": lambda fitted: fitted.problem_.graph.adjacency,
     "one row": lambda fitted: fitted.problem_.graph.rows.ends[:3],
 }
 

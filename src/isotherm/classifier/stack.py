@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.blas import one_blas_thread
 from isotherm.classifier.algorithm import HeatClassifier
 from isotherm.classifier.estimator import PREDICTED, STATUS, TIE, slices
@@ -111,6 +112,7 @@ class StackedHeatClassifier(HeatClassifier):
         further = [self._warm(flow.solution, graph, classes) for flow in flows]
         return [*super()._starts(graph, classes), *further]
 
+    @in_standard_arithmetic
     def _combine(
         self,
         session: Session,

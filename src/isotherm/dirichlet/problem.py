@@ -8,6 +8,7 @@ import numpy as np
 
 from isotherm.compiled import core
 from isotherm.dirichlet.boundary import Ties, as_values, check_leak, in_range, merged, reached
+from isotherm.graph.rows import clean
 from isotherm.read_only import Sealed, cached_array, cached_property, read_only, seal
 
 if TYPE_CHECKING:
@@ -296,19 +297,21 @@ class DirichletProblem(Sealed):
             return self.heat
         return self.ties.nodes, self.ties.weights[:, np.newaxis] * self.ties.values
 
-    @cached_property
-    def _rows(self) -> sparse.csr_array:
-        return self.graph.adjacency[self.free]
-
-    @cached_property
+    @property
     def inner(self) -> sparse.csr_array:
-        """Weights A_FF among free nodes."""
-        return self._rows[:, self.free]
+        """Weights A_FF among free nodes: each time a new object of the same arrays."""
+        return clean(*self._blocks[0])
 
-    @cached_property
+    @property
     def outer(self) -> sparse.csr_array:
-        """Weights A_FS from free nodes to the boundary."""
-        return self._rows[:, self.boundary]
+        """Weights A_FS from free nodes to the boundary, likewise."""
+        return clean(*self._blocks[1])
+
+    @cached_array
+    def _blocks(self) -> tuple[tuple[Any, ...], ...]:
+        rows = self.graph.adjacency[self.free]
+        blocks = rows[:, self.free], rows[:, self.boundary]
+        return tuple((each.data, each.indices, each.indptr, each.shape) for each in blocks)
 
     @cached_array
     def sources(self) -> NDArray[np.float64]:
@@ -329,12 +332,9 @@ class DirichletProblem(Sealed):
         The boundary's at the boundary and NaN at unreached nodes, for good; at free nodes 0, or
         those of `warm` where it has any.
         """
-        shape = (self.graph.n_nodes, self.n_columns)
-        X: NDArray[np.floating]
-        if warm is None:
-            X = np.zeros(shape, dtype)
-        else:
-            X = np.array(warm, dtype, order="C").reshape(shape)
+        X: NDArray[np.floating] = np.zeros((self.graph.n_nodes, self.n_columns), dtype)
+        if warm is not None:
+            X = np.array(warm, dtype, order="C").reshape(X.shape)
             np.nan_to_num(X, copy=False, nan=0.0)
         X[self.boundary] = self.values
         X[self.unreached] = np.nan

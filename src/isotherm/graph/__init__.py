@@ -261,18 +261,24 @@ class Graph:
         """Number of edges; each edge and each self loop counts once."""
         return (self.rows.n_entries + self.rows.n_loops()) // 2
 
-    @cached_array
+    @property
     def degrees(self) -> NDArray[np.float64]:
         """The vector ``d = A1``, of shape (n,)."""
+        self.rows.look()
+        return self._degrees
+
+    @cached_array
+    def _degrees(self) -> NDArray[np.float64]:
         return self.rows.sums()
 
     @property
     def adjacency(self) -> scipy.sparse.csr_array:
         """The adjacency matrix A, of shape (n, n): each time a new object of the same arrays."""
+        self.rows.look()
         return clean(*self._parts)
 
     @cached_array
-    def _parts(self) -> tuple[NDArray[np.generic], ...]:
+    def _parts(self) -> tuple[Any, ...]:
         matrix = self.rows.matrix()
         return matrix.data, matrix.indices, matrix.indptr
 
@@ -336,7 +342,7 @@ class Graph:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is found again; of a graph in a file only where that is."""
-        found = {"degrees", "components", "_parts"}
+        found = {"_degrees", "components", "_parts"}
         return {name: value for name, value in [*vars(self).items()] if name not in found}
 
     def __repr__(self) -> str:

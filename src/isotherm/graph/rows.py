@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import scipy
 
+from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.compiled import MOST_NODES, core, n_threads
 from isotherm.graph.weights import canonical, check_structure, check_weights, damaged, symmetric
 from isotherm.read_only import Sealed, cached_property
@@ -65,6 +66,9 @@ class Rows(Sealed):
         """Whether the core is there and can work on these rows."""
         return core is not None and self.n_nodes <= MOST_NODES
 
+    def look(self) -> None:
+        """See that arrays in a file are as they were: GraphError if it was written over since."""
+
     def steady(self) -> AbstractContextManager[None]:
         """While something is found in the arrays: GraphError if their file is changed meanwhile."""
         return nullcontext()
@@ -90,6 +94,7 @@ class Rows(Sealed):
         """Rows of at most two entries: nodes within paths, or at the ends of them."""
         return sum(int(np.count_nonzero(lengths <= 2)) for _, lengths in self.lengths())
 
+    @in_standard_arithmetic
     def sums(self) -> NDArray[np.float64]:
         """Sum of each row: the degrees."""
         if self.weights is None:
@@ -203,10 +208,14 @@ class Rows(Sealed):
 
 
 def clean(
-    data: NDArray[np.generic], indices: NDArray[np.generic], indptr: NDArray[np.generic]
+    data: NDArray[np.generic],
+    indices: NDArray[np.generic],
+    indptr: NDArray[np.generic],
+    shape: tuple[int, int] | None = None,
 ) -> scipy.sparse.csr_array:
-    """A square matrix of these arrays, which are sorted and without duplicates."""
-    found = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1,) * 2)
+    """A matrix of these arrays, which are sorted and without duplicates; by default square."""
+    shape = shape or (len(indptr) - 1, len(indptr) - 1)
+    found = scipy.sparse.csr_array((data, indices, indptr), shape=shape)
     found.has_canonical_format = True
     return found
 

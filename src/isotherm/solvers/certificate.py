@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.arithmetic import is_standard
 from isotherm.read_only import Sealed, cached_property
-from isotherm.rounding import UNDERFLOW, UNIT_ROUNDOFF
+from isotherm.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,10 +154,9 @@ def prove(
 
 def is_covered(problem: DirichletProblem) -> bool:
     """Whether values and arithmetic are such that the bounds on rounding hold."""
-    a_denormal = np.float64(UNDERFLOW)
     low, high = problem.bounds
     least, greatest = np.minimum.reduce(low, initial=0.0), np.maximum.reduce(high, initial=0.0)
-    return bool(-COVERED[1] <= least and greatest <= COVERED[1] and a_denormal / 1 > 0)
+    return bool(-COVERED[1] <= least and greatest <= COVERED[1] and is_standard())
 
 
 def is_as_given(problem: DirichletProblem, X: NDArray[np.floating], found: Imbalance) -> bool:

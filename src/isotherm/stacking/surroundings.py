@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.read_only import Sealed, seal
+
 if TYPE_CHECKING:
     import scipy
     from numpy.typing import NDArray
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 STEPS = ("seeds one step away", "seeds two steps away")
 
 
-class Surroundings:
+class Surroundings(Sealed):
     """What is around each node.
 
     Parameters
@@ -51,6 +53,7 @@ class Surroundings:
         own = A[seeds]
         self._back = np.asarray(own.multiply(own).sum(axis=1)).ravel()
         self._loops = np.asarray(A.diagonal()[seeds])
+        seal(self)
 
     def at(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         """X of some nodes, shape (2, m, K)."""

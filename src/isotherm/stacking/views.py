@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.read_only import Sealed, seal
 from isotherm.stacking.embedding import of_unit_length
 from isotherm.stacking.left_out import bounds_left_out, ratios_left_out
 from isotherm.stacking.regression import Regression, regress
@@ -27,7 +28,7 @@ EMBEDDING = "embedding"
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded:
+class Embedded(Sealed):
     """A regression on an embedding of the nodes, fitted to the seeds.
 
     Attributes
@@ -48,6 +49,7 @@ class Embedded:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "regression", regress(self.vectors[self.seeds], self.Y))
+        seal(self)
 
     def at(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         """Log probabilities of some nodes, shape (m, K)."""

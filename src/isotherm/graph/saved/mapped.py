@@ -82,13 +82,17 @@ class MappedRows(Rows):
         """See `Rows`."""
         return self._checked().weights
 
+    def look(self) -> None:
+        """See `Rows`."""
+        self.file.look()
+
     def steady(self) -> Steady:
         """See `Rows`."""
         return self.file.steady()
 
     def _checked(self) -> Rows:
         """The arrays, as they were when the file was opened."""
-        self.file.look()
+        self.look()
         return self._sound
 
     @cached_property
