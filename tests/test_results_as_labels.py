@@ -1,5 +1,6 @@
 """A result of isotherm given back as labels: what was found is no label unless it is asked for."""
 
+import json
 import warnings
 
 import numpy as np
@@ -50,6 +51,20 @@ def test_only_what_was_given_is_a_label_in_every_format_that_is_written(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(read_labels(path, graph, label=label, results_as_labels=True)) == 6
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gexf", "json"])
+def test_of_what_networkx_writes_only_what_was_given_is_a_label(tmp_path, graph, model, ending):
+    networkx = pytest.importorskip("networkx")
+    path, found = tmp_path / f"result.{ending}", model.to_networkx()
+    if ending == "json":
+        data = networkx.node_link_data(found, edges="edges")
+        path.write_text(json.dumps(data), encoding="utf-8")
+    else:
+        getattr(networkx, f"write_{ending}")(found, path)
+    label = None if ending == "json" else "label"
+    with pytest.warns(IsothermWarning, match="4 of 6 labels were not given but found"):
+        assert read_labels(path, graph, label=label) == GIVEN
 
 
 def test_a_correction_is_a_row_whose_status_says_given_or_nothing(tmp_path, graph, model):

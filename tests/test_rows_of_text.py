@@ -118,6 +118,7 @@ def test_line_breaks_in_cells_are_noted(tmp_path):
 def test_rows_are_those_of_the_csv_module(tmp_path, monkeypatch, seed):
     rng = np.random.default_rng(seed)
     cells = ["a", "b", "ü", 'x"y', '""', '"', "p,q", "u\nv", "w\r\nz", "", "k" * 30, 'n"\n,"m']
+    cells += ["q\n", "\r\nr", " s", "t\xa0", "\u2003u", "v\t"]
     for trial in range(40):
         rows = [[f"i{k}", *rng.choice(cells, 2).tolist()] for k in range(rng.integers(3, 30))]
         out = io.StringIO(newline="")
@@ -138,6 +139,23 @@ def test_rows_are_those_of_the_csv_module(tmp_path, monkeypatch, seed):
         found = labels._rows(_)
         known = [(row[0], row[2].strip()) for row in rows if row[2].strip()]
         assert list(zip(found.nodes.to_pylist(), found.labels.to_pylist(), strict=True)) == known
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.IsothermWarning")  # of the row at fault
+@pytest.mark.parametrize("blank", [chr(k) for k in range(0x3001) if chr(k).isspace()], ids=ascii)
+def test_white_space_around_a_cell_does_not_count_whatever_else_is_in_its_block(
+    tmp_path, monkeypatch, blank
+):
+    """One node, be its row beside others with blanks or marks, beside a fault, or alone."""
+    monkeypatch.setattr(text_module, "BLOCK", 64)
+    cell = f'"x{blank}"'
+    beside = ["c,d,e\n", "c,d,two words\n", 'c,d,"e"\n', 'c,d,"e\nf"\n', "c,d\n"]
+    text = "source,target,note\n" + "".join(
+        30 * "c,d,e\n" + f"{cell},s{k},n\n" + row + 30 * "c,d,e\n" for k, row in enumerate(beside)
+    )
+    graph = read_graph(written(tmp_path, text), on_error="skip", delimiter=",")
+    ids = set(graph.names.tolist())
+    assert ids == {"x", "c", "d", *(f"s{k}" for k in range(len(beside)))}
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from isotherm.read.layout import Layout
 
+# All white space that Unicode knows, or how it begins in UTF-8; line ends apart.
+BLANKS = tuple(letter.encode() for letter in " \t\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u205f\u3000")
+BLANKS += (b"\xe2\x80",)
+
 
 class Parser:
     """Blocks of whole lines → columns.
@@ -66,9 +70,11 @@ class Parser:
             table = self._parsed(prepared, delimiter, pa.string(), breaks=breaks)
         if table is None:
             return None
-        first, second = (_in_one(table.column(k)) for k in (0, 1))
-        if self.layout.delimiter != WHITE_SPACE and _has_blanks(prepared, delimiter):
-            first, second = pc.utf8_trim_whitespace(first), pc.utf8_trim_whitespace(second)
+        width = len(self.columns)
+        texts = [_in_one(table.column(k)) for k in (0, 1, *range(width, width + len(self.also)))]
+        if self.layout.delimiter != WHITE_SPACE and _may_begin_blank(prepared, delimiter, breaks):
+            texts = [pc.utf8_trim_whitespace(column) for column in texts]
+        first, second, *also = texts
         if _any_empty(first) or (not self.empty and _any_empty(second)):
             return None
         numbers = None
@@ -82,8 +88,6 @@ class Parser:
                 return None
             if written:
                 self.currencies |= self.numbers.currencies(_in_one(column))
-        width = len(self.columns)
-        also = (_in_one(table.column(k)) for k in range(width, width + len(self.also)))
         return Batch(first, second, numbers, tuple(also))
 
     def _parsed(
@@ -201,9 +205,9 @@ def _in_one(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _has_blanks(block: bytes, delimiter: str) -> bool:
-    """Whether there may be blanks around the cells."""
-    return b" " in block or (delimiter != "\t" and b"\t" in block)
+def _may_begin_blank(block: bytes, delimiter: str, breaks: bool) -> bool:
+    """Whether cells may begin or end with white space, which `careful` takes off every cell."""
+    return breaks or any(mark in block for mark in BLANKS if mark != delimiter.encode())
 
 
 def _any_empty(column: pa.Array) -> bool:

@@ -79,7 +79,10 @@ def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> Label
     report.columns = ("node", wanted)
     if columns.get("label") is None and len(contents.columns) > 1:
         report.hint(f"labels are read from the attribute {wanted!r}; the attributes are {there}")
-    of_result = has_status(("node", *contents.columns), wanted, label="class")
+    # `write_predictions` names it class there, and networkx writes what `to_networkx` names label.
+    of_result = any(
+        has_status(("node", *contents.columns), wanted, label=name) for name in ("class", "label")
+    )
     status = contents.columns[STATUS] if of_result else None
     return LabelRows(_names(contents, report), contents.columns[wanted], None, status)
 
