@@ -110,3 +110,22 @@ def test_what_cannot_do_without_a_masked_entry_is_refused_by_name(make, error):
     with pytest.raises(error, match=r": 1 of \d+ entries are masked; leave these out"):
         make([0, 1])
     make([0, 0])  # a mask of which nothing is masked
+
+
+def test_a_masked_share_or_weight_in_a_mapping_is_refused_by_name():
+    with pytest.raises(LabelError, match=r"shares of a distribution: 1 of 3 entries are masked"):
+        DirichletClassifier().fit(PATH, {0: {"a": 1.0, "b": np.ma.masked}, 5: "b"})
+    model = DirichletClassifier().fit(PATH, ENDS)
+    with pytest.raises(GraphError, match="weights of a new node: 1 of 2 entries are masked"):
+        model.predict({"new": {0: np.ma.masked, 1: 2.0}})
+
+
+def test_gaps_in_columns_of_pandas_are_unknown_labels():
+    pandas = pytest.importorskip("pandas")
+    for labels in (
+        pandas.array([0, None, None, None, None, 1], dtype="Int64"),
+        pandas.Series([0, None, None, None, None, 1], dtype="Int64"),
+        pandas.array(["x", None, None, None, None, "y"], dtype="string"),
+    ):
+        model = DirichletClassifier().fit(PATH, labels)
+        assert model.status_.tolist() == ["seed", *["predicted"] * 4, "seed"]

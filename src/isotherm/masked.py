@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isotherm.errors import GraphError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def has_masked(values: Any) -> bool:
@@ -21,11 +24,21 @@ def has_masked(values: Any) -> bool:
 def refuse_masked(values: Any, what: str, error: type[Exception] = GraphError) -> None:
     """Raise an error if some of the values are masked."""
     if has_masked(values):
-        masked = int(np.ma.getmaskarray(values).sum())
-        raise error(
-            f"{what}: {masked} of {values.size} entries are masked; leave these out, or fill "
-            "them in"
-        )
+        raise _are_masked(what, int(np.ma.getmaskarray(values).sum()), values.size, error)
+
+
+def refuse_masked_items(items: Sequence[Any], what: str, error: type[Exception]) -> None:
+    """The same of a list, some of whose items may be `numpy.ma.masked`."""
+    ma = sys.modules.get("numpy.ma")
+    masked = 0 if ma is None else sum(item is ma.masked for item in items)
+    if masked:
+        raise _are_masked(what, masked, len(items), error)
+
+
+def _are_masked(what: str, masked: int, total: int, error: type[Exception]) -> Exception:
+    return error(
+        f"{what}: {masked} of {total} entries are masked; leave these out, or fill them in"
+    )
 
 
 def with_none(values: Any) -> Any:

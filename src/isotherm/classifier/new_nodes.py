@@ -10,6 +10,7 @@ import scipy
 
 from isotherm.errors import GraphError
 from isotherm.graph.weights import as_weight_matrix
+from isotherm.masked import refuse_masked_items
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -73,6 +74,7 @@ def _weights_of(
     weights = [weight for neighbours in new.values() for weight in neighbours.values()]
     own = np.repeat(np.arange(len(new)), [len(neighbours) for neighbours in new.values()])
     found = nodes.positions(ends) if ends else np.empty(0, np.intp)
+    refuse_masked_items(weights, "the weights of a new node", GraphError)
     try:
         numbers = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -30,7 +30,7 @@ from isotherm.labels import (
     number_classes,
     scattered,
 )
-from isotherm.masked import has_masked, refuse_masked, with_nan
+from isotherm.masked import has_masked, refuse_masked, refuse_masked_items, with_nan
 from isotherm.memory import check_room
 
 if TYPE_CHECKING:
@@ -269,6 +269,7 @@ def _distributions(positions: NDArray[np.intp], given: NDArray[np.generic], grap
     known = numbers != UNKNOWN
     check_room(graph.n_nodes, len(classes), len(nodes))
     Y = np.zeros((len(nodes), len(classes)))
+    refuse_masked_items(shares, "the shares of a distribution", LabelError)
     try:
         share_of = np.array(shares, dtype=np.float64)
     except (TypeError, ValueError) as error:

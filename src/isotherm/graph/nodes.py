@@ -166,7 +166,7 @@ def as_column(values: Any, what: str) -> NDArray[np.generic]:
     if hasattr(values, "__array__"):
         column = np.asarray(values)
         if column.dtype.kind == "f" and _are_whole(values):
-            items = values.to_pylist() if hasattr(values, "to_pylist") else values.to_list()
+            items = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
             column = list_to_column(items)
     else:
         try:
