@@ -139,7 +139,7 @@ def test_a_rank_that_is_killed_ends_the_job_which_then_goes_on(tmp_path):
 
 def test_a_rank_that_is_stuck_ends_in_a_message_not_in_silence(tmp_path):
     case = a_case(tmp_path)
-    process, pids = started(case, 2, timeout=2.0)
+    process, pids = started(case, 2, timeout=6.0)
     os.kill(pids[1], signal.SIGSTOP)
     try:
         _, err = process.communicate(timeout=60)
@@ -148,7 +148,7 @@ def test_a_rank_that_is_stuck_ends_in_a_message_not_in_silence(tmp_path):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
     assert process.returncode != 0
-    assert "rank 0 of 2 has waited 2 s for" in err
+    assert "rank 0 of 2 has waited 6 s for" in err
     assert "--checkpoint" in err
 
 
