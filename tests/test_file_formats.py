@@ -96,6 +96,7 @@ def test_a_database_of_one_table_needs_no_name(tmp_path, bank):
         "WITH x AS (SELECT 1) DELETE FROM tx",
         "WITH x AS (SELECT 1) INSERT INTO tx SELECT 'x', 'y', 1",
         "SELECT load_extension('x')",
+        "SELECT name AS source, file AS target FROM pragma_database_list",
         "SELECT 1, 2; DROP TABLE tx",
         "DELETE FROM tx",
         "ATTACH 'other.db' AS other",

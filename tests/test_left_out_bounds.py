@@ -10,10 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isotherm import DirichletClassifier, Graph
 from isotherm.compiled import core
-from isotherm.decision import DECISIONS
+from isotherm.decision import DECISIONS, Means
 from isotherm.graph import rows
 from isotherm.trust import freed
 from isotherm.trust.hot_seeds import solve_each_hot
+from isotherm.trust.leave_one_out import LeftOut
 from oracle import random_graph, random_seeds
 
 
@@ -138,6 +139,22 @@ def test_free_heat_however_little_counts_in_class_mass_normalisation():
     row = found.nodes.tolist().index(4)
     assert again.certified_[4]
     assert found.labels[row] == again.labels_[4] == "y"
+
+
+def test_a_label_left_out_is_certified_by_a_lead_beyond_the_errors_of_both_classes():
+    even = np.full((3, 2), 0.5)
+    left = LeftOut(
+        places=np.arange(3),
+        codes=np.array([0, 0, 1]),
+        temperatures=np.array([[0.6, 0.4]] * 3),
+        means=Means(even, even, even),
+        errors=np.array([0.09, 0.11, np.nan]),
+        mean_errors=Means(0 * even, 0 * even, 0 * even),
+        is_last=np.zeros(3, dtype=bool),
+        together=False,
+    )
+    assert left.labels("plain").tolist() == [0, 0, 0]
+    assert left.certified("plain").tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("confidence", [1e-20, 9.332636185032189e-302])

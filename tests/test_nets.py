@@ -1,6 +1,8 @@
-"""The scripts that guard moves of code: what is counted, and what is taken for lost."""
+"""The scripts that guard moves of code: what is counted, taken for lost, and planted."""
 
 import importlib.util
+import re
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -19,7 +21,7 @@ def script(name):
     return module
 
 
-size, claims = script("size"), script("claims")
+size, claims, faults = script("size"), script("claims"), script("faults")
 
 
 @pytest.mark.parametrize(
@@ -96,3 +98,51 @@ def test_no_claim_of_the_tests_is_lost(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["claims.py"])
     assert claims.main() == 0, capsys.readouterr().out
     assert len(claims.read(claims.LIST)) > 1000
+
+
+@pytest.mark.skipif(not faults.LIST.exists(), reason="golden/ is in the repository alone")
+def test_every_fault_can_still_be_planted_and_names_tests_that_are_there():
+    found = faults.read(faults.LIST)
+    assert len(found) >= 40
+    parts = re.findall(
+        r'{"(\w+)", isotherm::test_', (ROOT / "native" / "test_core.cpp").read_text()
+    )
+    for fault in found:
+        text = (ROOT / fault.file).read_text("utf-8")
+        assert fault.planted(text) != text, fault.name
+        assert fault.tests or fault.core, fault.name
+        assert set(fault.core) <= set(parts), fault.name
+        assert all((ROOT / test).exists() for test in fault.tests), fault.name
+
+
+def test_a_fault_is_planted_in_one_place_alone():
+    fault = faults.Fault("a-sign-is-turned", "a.py", "a + b", "a - b")
+    assert fault.planted("x = a + b") == "x = a - b"
+    for text in ("x = a * b", "x = a + b\ny = a + b"):
+        with pytest.raises(ValueError, match=r"places in a\.py instead of one"):
+            fault.planted(text)
+
+
+@pytest.mark.slow
+def test_a_planted_fault_is_noticed_and_taken_away_again(tmp_path, monkeypatch, capsys):
+    copy = object.__new__(faults.Copy)
+    copy.tree, copy._python = tmp_path, sys.executable
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "adding.py").write_text("def add(a, b):\n    return a + b\n")
+    (tmp_path / "test_it.py").write_text(
+        "from adding import add\n\n\ndef test_sums():\n    assert add(2, 0) == 2\n"
+    )
+    monkeypatch.setattr(copy, "_run", lambda command: subprocess.run(
+        [*map(str, command)], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, check=False,
+        capture_output=True,
+    ).returncode, raising=False)  # fmt: skip
+    seen = faults.Fault("seen", "adding.py", "a + b", "a - b - 1", ("test_it.py",))
+    unseen = faults.Fault("unseen", "adding.py", "a + b", "a - b", ("test_it.py",))
+    text = (tmp_path / "adding.py").read_text()
+    assert faults.is_noticed(seen, copy)
+    assert not faults.is_noticed(unseen, copy)
+    assert (tmp_path / "adding.py").read_text() == text
+    assert capsys.readouterr().out == "noticed: seen\nNOT NOTICED: unseen\n"
+    nowhere = faults.Fault("nowhere", "adding.py", "a + b", "a - b", ("test_other.py",))
+    with pytest.raises(RuntimeError, match="are these tests there"):
+        faults.is_noticed(nowhere, copy)

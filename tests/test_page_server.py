@@ -117,6 +117,14 @@ def test_what_must_not_be_is_refused(page, path, headers, status):
 
 
 @pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7"]
+)
+def test_a_page_on_this_machine_answers_to_no_other_host(page, host):
+    """A name may be pointed at this machine by whoever owns it, after the browser has looked."""
+    assert page("/api/state", Host=f"{host}:{page.server.port}")[0] == 421
+
+
+@pytest.mark.parametrize(
     ("headers", "status"),
     [
         ({"Authorization": None, "Origin": "http://127.0.0.1:{port}"}, 401),

@@ -1,5 +1,6 @@
 """The proof trusts nobody: whatever a solver hands over, no bound is below the true error."""
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -92,6 +93,23 @@ def test_the_bound_covers_any_temperatures_and_any_exit_times(measure, columns, 
                 assert (error <= proof.errors(problem.free) + 1e-12).all()
                 if exits is h and dtype == np.float64:
                     assert proof.bound <= 1e4 * off + 1e-11  # and it is of use
+
+
+@each_way
+def test_a_temperature_that_float64_has_not_is_not_proven_to_be_exact(measure):
+    """A node between two seeds: often its residual is exactly 0, and it is off all the same."""
+    star, seeds, h = np.array([2, 2]), np.array([0, 1]), np.array([0.0, 0.0, 1.0])
+    without_residual = 0
+    for a, b in product(range(1, 12), repeat=2):
+        graph = Graph.from_edges([0, 1], star, [float(a), float(b)])
+        problem = DirichletProblem(graph, seeds, np.array([[0.0], [1.0]]))
+        X = np.array([[0.0], [1.0], [b / (a + b)]])
+        found = measure(problem, X, h)
+        error = abs(Fraction(float(X[2, 0])) - Fraction(b, a + b))
+        assert error <= Fraction(float(prove(problem, X, h, found).errors()[2, 0]))
+        assert error <= Fraction(float(found.level[0]))
+        without_residual += bool(error) and found.relative[0] == 0
+    assert without_residual > 10
 
 
 @pytest.mark.skipif(core is None, reason="the core was not built")
