@@ -2,11 +2,13 @@
 
 import copy
 import json
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import f1_score
 
 from conftest import CliRun
 from isotherm import (
@@ -21,7 +23,9 @@ from isotherm import (
     read_labels,
     write_report,
 )
+from isotherm.trust.interval import proportion
 from isotherm.trust.sample import some_of
+from isotherm.trust.scoring import macro_f1
 
 BLOCKS = BlockModel([150, 100, 50], p=0.12, q=0.012)
 GRAPH, TRUTH = BLOCKS.sample(np.random.default_rng(0))
@@ -62,7 +66,8 @@ def test_after_suggestions_intervals_rest_on_enough_checks_and_hold_the_truth():
 
 
 def test_intervals_by_drawn_labels_cover_where_many_labels_are_wrong():
-    blocks, held, right = BlockModel([60, 40], p=0.12, q=0.06), 0, []
+    blocks, right = BlockModel([60, 40], p=0.12, q=0.06), []
+    held = {name: [] for name in ("accuracy", "macro-F1", "recall", "coverage", "decision")}
     for draw in range(60):
         graph, truth = blocks.sample(np.random.default_rng(draw))
         rng = np.random.default_rng(draw)
@@ -72,11 +77,87 @@ def test_intervals_by_drawn_labels_cover_where_many_labels_are_wrong():
         model = DirichletClassifier().fit(
             graph, {i: int(truth[i]) for i in nodes}, drawn=order[:24]
         )
-        said = model.expected_accuracy()
         right.append(accuracy(model, truth))
-        held += said.low <= right[-1] <= said.high
+        free, P = model.status_ != "seed", model.certainty(slice(None))
+        is_right, left = model.labels_ == truth, model.leave_one_out()
+        f1 = f1_score(truth[free], model.labels_[free].astype(int), average="macro")
+        facts = [
+            ("accuracy", model.expected_accuracy(), right[-1]),
+            ("macro-F1", left.macro_f1, f1),
+            ("decision", model.compare_decisions()[0].accuracy, right[-1]),
+            *(
+                ("recall", one.recall_interval, is_right[free & (truth == one.label)].mean())
+                for one in left.classes
+            ),
+            *(
+                ("coverage", one.right, is_right[free & (one.min_probability <= P)].mean())
+                for one in model.coverage([0.0, 0.5, 0.6])
+                if np.isfinite(one.right.value)
+            ),
+        ]
+        for name, said, fact in facts:
+            held[name].append(said.low <= fact <= said.high)
     assert 0.5 < np.mean(right) < 0.9
-    assert held >= 54
+    shares = {name: float(np.mean(each)) for name, each in held.items()}
+    assert min(shares.values()) >= 0.9, shares
+
+
+@pytest.mark.parametrize("kind", [DirichletClassifier, StackedDirichletClassifier])
+def test_no_share_is_given_by_fewer_than_20_drawn_labels(kind):
+    known = labels_of(60)
+    model = kind().fit(GRAPH, known, drawn=list(known)[:7])
+    left = model.leave_one_out()
+    scores = [*model.coverage([0.0, 0.5]), *model.compare_decisions(), left]
+    given = [one.right for one in scores[:2]]
+    given += [interval for one in scores[2:] for interval in (one.accuracy, one.macro_f1)]
+    given += [one.recall_interval for one in left.classes]
+    for said in given:
+        assert np.isnan(said.value)
+        assert (said.low, said.high) == (0, 1)
+    for one in left.classes:
+        assert np.isnan([one.precision, one.recall, one.f1]).all()
+    assert scores[0].n_judged == 7
+    assert not re.search(r"precision|macro-F1|nan", str(left))
+
+
+@pytest.mark.parametrize("kind", [DirichletClassifier, StackedDirichletClassifier])
+def test_every_share_of_drawn_labels_has_the_interval_of_their_accuracy(kind):
+    known = labels_of(60)
+    model = kind().fit(GRAPH, known, drawn=list(known)[:30])
+    left = model.leave_one_out()
+    right, n_free = left.labels == left.truth, GRAPH.n_nodes - 60
+    worth = 1 / (1.5 + 30 / n_free)  # of a seed drawn at random
+
+    def share(judged):
+        return proportion(worth * right[judged].sum(), worth * judged.sum())
+
+    assert left.accuracy == share(left.drawn)
+    assert model.compare_decisions()[0].accuracy == left.accuracy
+    assert model.coverage([0.0])[0].right == left.accuracy
+    assert 0 < left.accuracy.low < proportion(right[left.drawn].sum(), 30).low
+    for one in left.classes:
+        assert one.recall_interval == share(left.drawn & (left.truth == one.label))
+    for one in model.coverage([0.5, 0.9, 0.99, 1.0]):
+        assert np.isfinite(one.right.value) == (one.n_judged >= 20 and one.n_labelled > 0)
+    assert left.macro_f1.low < macro_f1(*some_codes(left), 3).low
+    assert model.compare_decisions()[0].macro_f1 == left.macro_f1
+
+
+def some_codes(left):
+    found = np.searchsorted(np.unique(left.truth), left.labels.astype(int))
+    return left.codes[left.drawn], found[left.drawn]
+
+
+def test_where_it_is_not_known_which_were_drawn_shares_are_wilsons():
+    model = DirichletClassifier().fit(GRAPH, labels_of(60))
+    left = model.leave_one_out()
+    right = left.labels == left.truth
+    said = proportion(right.sum(), 60)
+    assert said == left.accuracy == model.coverage([0.0])[0].right
+    assert said == model.compare_decisions()[0].accuracy
+    for one in left.classes:
+        judged = left.truth == one.label
+        assert one.recall_interval == proportion(right[judged].sum(), judged.sum())
 
 
 def test_only_drawn_seeds_are_judged():

@@ -14,7 +14,7 @@ from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.solvers.method import check_count
 from isotherm.trust import few_labels
 from isotherm.trust.abstain import Coverage, check_probability, covered
-from isotherm.trust.drawn import accuracy_of_drawn
+from isotherm.trust.drawn import Basis
 from isotherm.trust.expected import Expected, Labelled, expect
 from isotherm.trust.explain import Explanation, WeightedFlow, mixed_shares
 from isotherm.trust.responses import Doubts
@@ -104,6 +104,10 @@ class Diagnostics:
             return None
         return int(np.count_nonzero(self.judged_seeds().reached))
 
+    def basis(self) -> Basis:
+        """What scores of `judged_seeds` rest on."""
+        return Basis(self.n_drawn(), self._n_free)
+
     def expected(self) -> Expected:
         """What seeds left out say of free nodes; see `isotherm.trust.expected`."""
         of, left, decision = self.classifier, self.judged_seeds(), self.model.decision
@@ -112,7 +116,8 @@ class Diagnostics:
         found, nodes = left.labels(decision)[some], of.seeds_.nodes[left.places[some]]
         if of.seeds_.drawn is not None:
             right = found == left.codes[some]
-            return Expected(accuracy_of_drawn(right, self._n_free), np.ones(len(some)))
+            accuracy = self.basis().share(int(np.count_nonzero(right)), len(right))
+            return Expected(accuracy, np.ones(len(some)))
         P = of.calibration_(left.scores(decision)[some])
         seeds = Labelled.of(P, found, degrees[nodes])
         free = np.setdiff1d(of.problem_.free, of.seeds_.nodes)
@@ -124,7 +129,10 @@ class Diagnostics:
     def compare_decisions(self) -> list[Decided]:
         free = np.flatnonzero(self.classifier.problem_.is_free)
         some = free[:: max(1, len(free) // LOOKED_AT)]
-        return self.model.compared(self.judged_seeds(), some)
+        left, basis = self.judged_seeds(), self.basis()
+        if basis.n_drawn is not None:
+            left = left.only(np.flatnonzero(left.reached))
+        return self.model.compared(left, some, basis)
 
     def coverage(self, min_probabilities: Sequence[float]) -> list[Coverage]:
         of = self.classifier
@@ -134,7 +142,7 @@ class Diagnostics:
         left, drawn = of.left_out_, of.seeds_.drawn
         right, said = left.labels(self.model.decision) == left.codes, self.model.certainties(left)
         some = np.full(len(right), True) if drawn is None else drawn[left.places]
-        return covered(certainties, (said[some], right[some]), least)
+        return covered(certainties, (said[some], right[some]), least, self.basis())
 
     def _rows(self) -> Iterator[slice]:
         """All nodes, some at a time."""

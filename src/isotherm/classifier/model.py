@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
     from isotherm.stacking.combination import Softmax
     from isotherm.trust.calibrate import Calibration
+    from isotherm.trust.drawn import Basis
     from isotherm.trust.leave_one_out import LeftOut
     from isotherm.trust.rank import Ranking
 
@@ -144,10 +145,14 @@ class HeatModel:
         )
 
     def compared(
-        self, left: LeftOut, some: NDArray[np.intp], own: NDArray[np.intp] | None = None
+        self,
+        left: LeftOut,
+        some: NDArray[np.intp],
+        basis: Basis,
+        own: NDArray[np.intp] | None = None,
     ) -> list[Decided]:
         """What decisions make of seeds left out and of some free nodes, the own one first."""
-        return compared(left, self.temperatures[some], self.means, self.decision, own)
+        return compared(left, self.temperatures[some], self.means, self.decision, own, basis)
 
 
 @dataclass

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from isotherm.engines.engine import Session
     from isotherm.stacking.combination import Combination, Softmax
     from isotherm.stacking.left_out import StackedLeftOut
+    from isotherm.trust.drawn import Basis
     from isotherm.trust.leave_one_out import LeftOut
 
 
@@ -102,10 +103,10 @@ class StackedModel:
         Z = self.combination.stack.logits(X) - self.combination.softmax.shift
         return Z if left[0].reached[0] else None
 
-    def compared(self, left: LeftOut, some: NDArray[np.intp]) -> list[Decided]:
+    def compared(self, left: LeftOut, some: NDArray[np.intp], basis: Basis) -> list[Decided]:
         own = self.codes[some].astype(np.intp)
-        others = self.heat.compared(left, some, own)
-        return [decided(left, STACKED, own, own, len(self.shares)), *others]
+        others = self.heat.compared(left, some, basis, own)
+        return [decided(left, STACKED, own, own, len(self.shares), basis), *others]
 
 
 Model = HeatModel | StackedModel  # how a classifier scores

@@ -10,13 +10,14 @@ from isotherm.errors import ParameterError
 from isotherm.labels import UNKNOWN
 from isotherm.rounding import LEVEL
 from isotherm.trust.calibrate import calibrate
-from isotherm.trust.interval import Interval, proportion
+from isotherm.trust.drawn import NOT_KNOWN, Basis
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from isotherm.trust.interval import Interval
     from isotherm.trust.leave_one_out import LeftOut
 
 FOLDS = 5  # of the seeds left out
@@ -36,7 +37,8 @@ class Coverage(NamedTuple):
     n_judged : int
         Seeds that, left out, get a label at least as probable.
     right : Interval
-        The share of these that get their own label.
+        The share of these that get their own label. If it is known which were drawn at random,
+        only these are judged, and it is NaN if there are fewer than 20.
 
     Examples
     --------
@@ -108,6 +110,7 @@ def covered(
     certainties: Iterable[NDArray[np.float64]],
     left_out: tuple[NDArray[np.float64], NDArray[np.bool_]],
     least: Sequence[float],
+    basis: Basis = NOT_KNOWN,
 ) -> list[Coverage]:
     """What is labelled at each least probability, and how often seeds left out are right there.
 
@@ -118,6 +121,8 @@ def covered(
     left_out : pair of arrays of shape (m,)
         Of seeds left out: the probability of the label they get, and whether it is their own.
     least : sequence of float
+    basis : Basis, optional
+        What the scores of these seeds rest on.
     """
     counts, n_free = np.zeros(len(least), dtype=np.int64), 0
     for some in certainties:
@@ -127,6 +132,7 @@ def covered(
     found = []
     for p, count in zip(least, counts.tolist(), strict=True):
         judged = said >= p - LEVEL
-        right = proportion(int(np.count_nonzero(is_right & judged)), int(judged.sum()))
-        found.append(Coverage(p, count, count / max(n_free, 1), int(judged.sum()), right))
+        n_judged, n_right = int(judged.sum()), int(np.count_nonzero(is_right & judged))
+        right = basis.among(n_judged, count).share(n_right, n_judged)
+        found.append(Coverage(p, count, count / max(n_free, 1), n_judged, right))
     return found

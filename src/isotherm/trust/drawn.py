@@ -1,45 +1,76 @@
 """Labels drawn at random: they alone say how often the labels of other nodes are right.
 
 Labels that were chosen, such as those of nodes in doubt, are of nodes unlike the others. Where it
-is known which labels were drawn, only these are judged; of fewer than 20 no interval is given.
+is known which labels were drawn, only these are judged; by fewer than 20 nothing is said.
 
-The interval is Wilson's, for fewer seeds than there are: labels that are wrong are often
+An interval is Wilson's, for fewer seeds than there are: labels that are wrong are often
 neighbours, and what is asked for is a share of so many free nodes, itself a matter of chance.
 `tests/test_drawn.py` checks that it holds.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from isotherm.trust.interval import Interval, proportion
+from isotherm.trust.interval import proportion
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from isotherm.trust.interval import Interval
 
 FEWEST = 20  # labels drawn at random, or nothing is said by them
 ALIKE = 1.5  # seeds that are worth one independent seed
 IF_DRAWN = "if the labels were drawn at random"
 
 
-def accuracy_of_drawn(right: NDArray[np.bool_], n_free: int) -> Interval:
-    """How many labels of so many free nodes are right, by whether those of drawn seeds are.
+class Basis(NamedTuple):
+    """What scores of seeds left out rest on: every share of judged seeds gets its interval here.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(accuracy_of_drawn(np.arange(40) > 3, 10_000))
-    0.900 (0.732 to 0.967)
-    >>> print(accuracy_of_drawn(np.ones(19, dtype=bool), 10_000))
-    nan (0.000 to 1.000)
+    Attributes
+    ----------
+    n_drawn : int or None
+        How many seeds drawn at random can be judged; None if it is not known which were drawn.
+    n_free : int
+        Free nodes that get a label: a share of these is asked for where seeds were drawn.
     """
-    m = len(right)
-    if m < FEWEST or n_free == 0:
-        return Interval(math.nan, 0.0, 1.0)
-    n_worth = 1 / (ALIKE / m + 1 / n_free)
-    return proportion(float(right.mean()) * n_worth, n_worth)
+
+    n_drawn: int | None = None
+    n_free: int = 0
+
+    @property
+    def worth(self) -> float:
+        """How many independent seeds a judged seed is worth; 0 if too few were drawn."""
+        if self.n_drawn is None:
+            return 1.0
+        if self.n_drawn < FEWEST or self.n_free == 0:
+            return 0.0
+        return 1 / (ALIKE + self.n_drawn / self.n_free)
+
+    def share(self, n_right: int, n_judged: int) -> Interval:
+        """The share of some judged seeds that is right: NaN, from 0 to 1, if too few were drawn.
+
+        Examples
+        --------
+        >>> print(Basis(40, 10_000).share(36, 40))
+        0.900 (0.732 to 0.967)
+        >>> print(Basis(19, 10_000).share(19, 19))
+        nan (0.000 to 1.000)
+        >>> print(Basis().share(9, 10))
+        0.900 (0.596 to 0.982)
+        """
+        return proportion(n_right * self.worth, n_judged * self.worth)
+
+    def among(self, n_judged: int, n_free: int) -> Basis:
+        """The basis for nodes of some kind, if so many judged seeds and free nodes are.
+
+        Examples
+        --------
+        >>> print(Basis(40, 10_000).among(15, 3_000).share(15, 15))
+        nan (0.000 to 1.000)
+        """
+        return self if self.n_drawn is None else Basis(n_judged, n_free)
+
+
+NOT_KNOWN = Basis()  # which seeds were drawn
 
 
 def in_words(score: object, n_drawn: int | None) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 
 from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.rounding import LEVEL
-from isotherm.trust.drawn import FEWEST, accuracy_of_drawn, in_words
-from isotherm.trust.interval import Interval, proportion
+from isotherm.trust.drawn import NOT_KNOWN, Basis, in_words
+from isotherm.trust.interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -32,6 +32,7 @@ class ClassScore(NamedTuple):
     n_seeds : int
         That were left out, of this class.
     precision, recall, f1 : float
+        NaN where no seed counts.
     recall_interval : Interval
     """
 
@@ -111,6 +112,8 @@ class LeaveOneOut:
     drawn : bool array of shape (m,) or None
         Whether a seed was drawn at random, and would get a label; None if that is not known. If it
         is, only these count in `accuracy`, `macro_f1` and `classes`: nothing, if fewer than 20.
+    n_free : int
+        Free nodes that get a label.
 
     Examples
     --------
@@ -141,6 +144,12 @@ class LeaveOneOut:
     macro_f1: Interval
     classes: list[ClassScore]
     drawn: NDArray[np.bool_] | None = None
+    n_free: int = 0
+
+    @property
+    def basis(self) -> Basis:
+        """What the scores rest on."""
+        return Basis(self.n_drawn, self.n_free)
 
     @property
     def n_drawn(self) -> int | None:
@@ -172,15 +181,16 @@ class LeaveOneOut:
         whole = "" if len(self.nodes) == self.n_seeds else f" (a sample of {self.n_seeds})"
         way = "several at a time" if self.together else "one at a time"
         seeds = "1 seed" if len(self.nodes) == 1 else f"{len(self.nodes)} seeds"
-        lines = [
-            f"{seeds} left out, {way}{whole}",
-            f"{self.words}; macro-F1 {self.macro_f1}",
-        ]
+        is_known = self.basis.worth > 0
+        scores = f"{self.words}; macro-F1 {self.macro_f1}" if is_known else self.words
+        lines = [f"{seeds} left out, {way}{whole}", scores]
         if self.n_lost:
             lines.append(
                 f"{self.n_lost} of them could not get their label back: no other seed has it, or "
                 "no heat reaches them"
             )
+        if not is_known:
+            return "\n".join(lines)
         width = max(len(str(c.label)) for c in self.classes)
         lines += [
             f"{c.label!s:<{width}}  {c.n_seeds:>6}  precision {c.precision:.2f}  "
@@ -226,9 +236,8 @@ def judged(
         own = np.where(left.is_last, -np.inf, S[rows, left.codes])
         margins = own - others.max(axis=1, initial=-np.inf)
     drawn = None if drawn is None else drawn & left.reached
-    counted = np.full(len(found), True) if drawn is None else drawn
-    if drawn is not None and np.count_nonzero(drawn) < FEWEST:
-        counted = np.full(len(found), False)
+    basis = Basis(None if drawn is None else int(np.count_nonzero(drawn)), n_free)
+    counted = np.full(len(found), True) if drawn is None else drawn & (basis.worth > 0)
     confusion = confusion_of(left.codes[counted], found[counted], len(classes))
     P = calibration(S)
     return LeaveOneOut(
@@ -246,12 +255,11 @@ def judged(
         n_seeds,
         left.together,
         int(np.count_nonzero(left.is_last | ~left.reached)),
-        proportion(int(np.trace(confusion)), len(found))
-        if drawn is None
-        else accuracy_of_drawn((found == left.codes)[drawn], n_free),
-        macro_f1(left.codes[counted], found[counted], len(classes)),
-        _per_class(confusion, classes),
+        basis.share(int(np.trace(confusion)), int(np.count_nonzero(counted))),
+        macro_f1(left.codes[counted], found[counted], len(classes), basis),
+        _per_class(confusion, classes, basis),
         drawn,
+        n_free,
     )
 
 
@@ -280,9 +288,12 @@ def macro_f1s(
     return np.asarray((f1 * there).sum(axis=1) / np.maximum(there.sum(axis=1), 1))
 
 
-def macro_f1(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -> Interval:
-    """Macro-F1 with an interval by resampling the seeds."""
-    if len(truth) == 0:
+def macro_f1(
+    truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int, basis: Basis = NOT_KNOWN
+) -> Interval:
+    """Macro-F1 with an interval by resampling the seeds, as many as they are worth."""
+    n_worth = round(len(truth) * basis.worth)
+    if n_worth == 0:
         return Interval(math.nan, 0.0, 1.0)
     # Seeds of the same class that would get the same label are alike: draw how many, not which.
     table = confusion_of(truth, found, n_classes)
@@ -298,7 +309,7 @@ def macro_f1(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -
     smooth[there, n_classes] += 0.5
     asked, given = np.nonzero(smooth)
     chances = smooth[asked, given] / smooth.sum()
-    draws = np.random.default_rng(0).multinomial(len(truth), chances, RESAMPLES)
+    draws = np.random.default_rng(0).multinomial(n_worth, chances, RESAMPLES)
     drawn = macro_f1s(asked, _known(given, n_classes), draws.astype(np.float64), n_classes)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Interval(value, min(float(low), value), max(float(high), value))
@@ -308,7 +319,9 @@ def _known(given: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
     return np.where(given == n_classes, UNKNOWN, given)
 
 
-def _per_class(confusion: NDArray[np.int64], classes: NDArray[np.generic]) -> list[ClassScore]:
+def _per_class(
+    confusion: NDArray[np.int64], classes: NDArray[np.generic], basis: Basis
+) -> list[ClassScore]:
     found = []
     given = confusion.sum(axis=0)
     for k, label in enumerate(classes.tolist()):
@@ -317,10 +330,10 @@ def _per_class(confusion: NDArray[np.int64], classes: NDArray[np.generic]) -> li
             ClassScore(
                 label,
                 asked,
-                right / given[k] if given[k] else 0.0,
+                right / given[k] if given[k] else 0.0 if asked else math.nan,
                 right / asked if asked else math.nan,
                 2 * right / (asked + given[k]) if asked + given[k] else math.nan,
-                proportion(right, asked),
+                basis.share(right, asked),
             )
         )
     return found
