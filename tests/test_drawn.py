@@ -11,6 +11,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from conftest import CliRun
+from html_page import Page
 from isotherm import (
     BlockModel,
     DirichletClassifier,
@@ -221,6 +222,59 @@ def test_reports_say_what_the_accuracy_rests_on(tmp_path, n_drawn):
     for number, sentences in right.items():
         for sentence in sentences:
             assert (sentence in page) == (number == n_drawn)
+
+
+def page_of(model, folder):
+    write_report(model, folder / "r.html")
+    return Page((folder / "r.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("kind", [DirichletClassifier, StackedDirichletClassifier])
+def test_tables_of_a_report_have_no_number_by_fewer_than_20_drawn_labels(kind, tmp_path):
+    known = labels_of(60)
+    page = page_of(kind().fit(GRAPH, known, drawn=list(known)[:7]), tmp_path)
+    rows = page.table("Decisions side by side")
+    assert len(rows) >= 6
+    assert {tuple(row[1:3]) for row in rows} == {("–", "–")}
+    assert {tuple(row[4:]) for row in page.table("Least probability of a label")} == {("–", "–")}
+    words = page.words.replace("\u00a0", " ")
+    assert "Seeds left out, class by class" not in words
+    assert "7 seeds drawn at random could be checked, 20 are needed" in words
+    assert "7 seeds drawn at random could be checked: too few" in words
+    assert "Accuracy not known (7 labels drawn at random can be judged, 20 are needed)" in words
+    assert not re.search(r"got their own label back|19 of 20|\bnan\b", words)
+
+
+def test_intervals_of_a_report_are_those_of_drawn_labels(tmp_path):
+    known = labels_of(60)
+    model = DirichletClassifier().fit(GRAPH, known, drawn=list(known)[:30])
+    page, left = page_of(model, tmp_path), model.leave_one_out()
+    worth = 1 / (1.5 + 30 / (GRAPH.n_nodes - 60))
+
+    def ends(n_right, n_judged):
+        share = proportion(worth * n_right, worth * n_judged)
+        return f"{share.low:.2f} to {share.high:.2f}"
+
+    n_right = int((left.labels == left.truth)[left.drawn].sum())
+    sentence = f"Of those drawn at random, {n_right} got their own label back: {left.words}"
+    assert sentence in page.words.replace("\u00a0", " ")
+    assert page.table("Decisions side by side")[0][1] == str(left.accuracy)
+    first, *_, last = page.table("Least probability of a label")
+    assert first[3:] == ["30", f"{n_right / 30:.2f}", ends(n_right, 30)]
+    assert int(last[3]) < 20
+    assert last[4:] == ["–", "–"]
+    for _, n, _, recall, interval, _ in page.table("Seeds left out, class by class"):
+        assert interval == ends(round(float(recall) * int(n)), int(n))
+    bins = page.table("Predicted and observed")
+    assert sum(int(n) for _, n, _, _ in bins) == 30
+    section, _ = page.section("Calibration")
+    bars = [group.find("line") for group in section.iter("g") if group.get("class") == "ours"]
+    bars = [bar for bar in bars if bar.get("x1") == bar.get("x2")]
+    assert len(bars) == len(bins)
+    for (_, n, right, interval), bar in zip(bins, bars, strict=True):
+        assert interval == ends(round(float(right) * int(n)), int(n))
+        heights = ((264 - float(bar.get(key))) / 240 for key in ("y1", "y2"))
+        assert [float(end) for end in interval.split(" to ")] == pytest.approx([*heights], abs=0.01)
 
 
 def test_updates_keep_which_labels_were_drawn():

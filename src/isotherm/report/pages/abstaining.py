@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from isotherm.report.pages import charts
 from isotherm.report.pages.calibration import within
 from isotherm.report.parts import Figure, Group, Section
 from isotherm.report.tables import Table
-from isotherm.report.words import percent
+from isotherm.report.words import counted, percent
 from isotherm.trust.abstain import LEAST
+from isotherm.trust.drawn import FEWEST
 
 if TYPE_CHECKING:
     from isotherm.report.pages.findings import Findings
@@ -20,6 +22,10 @@ WORDS = (
     "labels_at in Python): then fewer nodes get a label, and more of the labels are right. "
     "“Labelled” is the share of all free nodes, unreached ones included. “Right” is the share of "
     "seeds left out that get their own label, among those whose label is at least that probable."
+)
+OF_DRAWN = (
+    "Only seeds drawn at random are checked, and nothing is said where fewer than "
+    f"{FEWEST} of them have such a label."
 )
 CAPTION = "Share labelled and share right, by least probability"
 
@@ -34,11 +40,17 @@ def abstaining(title: str, found: Findings) -> Section:
         [_row(one, used=one.min_probability == used) for one in rows],
         ["Each seed was checked with probabilities fitted to other seeds."],
     )
-    judged = [one for one in rows if one.n_judged]
-    if not judged:
-        return Section(title, f"{WORDS} No seed could be checked.", [table])
-    chart = Figure(CAPTION, charts.trade(judged, CAPTION))
-    return Section(title, WORDS, [Group("pair", [chart, table])])
+    known = [one for one in rows if not isnan(one.right.value)]
+    n_drawn = found.n_drawn
+    words = WORDS if n_drawn is None else f"{WORDS} {OF_DRAWN}"
+    if not known:
+        why = "No seed could be checked."
+        if n_drawn:
+            seeds = f"{counted(n_drawn, 'seed')} drawn at random could be checked"
+            why = f"How many are right is not known: {seeds}, {FEWEST} are needed."
+        return Section(title, f"{words} {why}", [table])
+    chart = Figure(CAPTION, charts.trade(known, CAPTION))
+    return Section(title, words, [Group("pair", [chart, table])])
 
 
 def _row(one: Coverage, *, used: bool) -> tuple[str, ...]:
@@ -49,5 +61,5 @@ def _row(one: Coverage, *, used: bool) -> tuple[str, ...]:
         f"{one.n_labelled:,}",
         percent(one.labelled),
         f"{one.n_judged:,}",
-        *(right if one.n_judged else ("–", "–")),
+        *(("–", "–") if isnan(one.right.value) else right),
     )

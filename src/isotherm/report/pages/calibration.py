@@ -12,7 +12,6 @@ from isotherm.report.parts import Figure, Group, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import counted
 from isotherm.trust.calibrate import calibration_error, reliability
-from isotherm.trust.interval import proportion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,28 +45,35 @@ FROM_OTHERS = "Our probabilities come from models fitted to other seeds."
 
 def calibration(title: str, found: Findings) -> Section:
     """The section about what probabilities are worth."""
-    ours, rival = _said(found)
-    m = len(ours[0])
+    check, (ours, rival) = found.check, _said(found)
+    m, how = len(ours[0]), "" if check.drawn is None else " drawn at random"
     if m < FEWEST_DRAWN:
         words = (
-            f"{counted(m, 'seed') if m else 'No seed'} could be checked: too few to say whether "
-            f"probabilities can be taken at face value. With {FEWEST_DRAWN} or more there is a "
-            "diagram here."
+            f"{counted(m, 'seed') if m else 'No seed'}{how} could be checked: too few to say "
+            "whether probabilities can be taken at face value. With "
+            f"{FEWEST_DRAWN} or more there is a diagram here."
         )
         return Section(title, words)
     bins = max(FEWEST_BINS, min(BINS, m // SEEDS_PER_BIN))
     points, others = reliability(*ours, bins), reliability(*rival, bins)
     errors = [calibration_error(*said, bins) for said in (ours, rival)]
     caption = (
-        f"{m:,} labels of seeds left out: expected calibration error {errors[0]:.3f}; {RIVAL}: "
-        f"{errors[1]:.3f}"
+        f"{m:,} labels of seeds{how and how + ','} left out: expected calibration error "
+        f"{errors[0]:.3f}; {RIVAL}: {errors[1]:.3f}"
     )
     rows = []
     for n, said, right in points:
-        cells = f"{said:.2f}", f"{n:,}", f"{right:.2f}", within(proportion(round(right * n), n))
+        cells = (
+            f"{said:.2f}",
+            f"{n:,}",
+            f"{right:.2f}",
+            within(check.basis.share(round(right * n), n)),
+        )
         rows.append(cells)
     columns = ("predicted", "seeds", "right", "95 % interval")
-    picture = charts.reliability(points, others, caption, ("calibrated, in use", RIVAL))
+    picture = charts.reliability(
+        points, others, caption, ("calibrated, in use", RIVAL), check.basis
+    )
     pair = Group("pair", [Figure(caption, picture), Table("Predicted and observed", columns, rows)])
     learnt = FROM_OTHERS if found.model.views_ else FROM_THESE
     return Section(title, CALIBRATION + learnt, [pair])

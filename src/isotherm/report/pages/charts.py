@@ -13,7 +13,7 @@ import numpy as np
 
 from isotherm.report.svg import element, picture, together
 from isotherm.report.words import compact, counted
-from isotherm.trust.interval import proportion
+from isotherm.trust.drawn import NOT_KNOWN, Basis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +140,11 @@ LEFT, RIGHT, UPPER, LOWER = 36.0, 346.0, 24.0, 264.0  # the sides of a square of
 
 
 def reliability(
-    ours: Sequence[Bin], rival: Sequence[Bin], description: str, names: tuple[str, str]
+    ours: Sequence[Bin],
+    rival: Sequence[Bin],
+    description: str,
+    names: tuple[str, str],
+    basis: Basis = NOT_KNOWN,
 ) -> Markup:
     """Predicted probability against the share that is right; good ones lie on the diagonal.
 
@@ -153,13 +157,15 @@ def reliability(
     description : str
     names : pair of str
         Of the two.
+    basis : Basis, optional
+        What the shares rest on.
     """
     diagonal = f"M{LEFT:g} {LOWER:g}L{RIGHT:g} {UPPER:g}"
     parts = [
         *_axes("predicted probability"),
         element("path", class_="mean", d=diagonal),
         _thin(rival),
-        *_points(ours),
+        *_points(ours, basis),
     ]
     for row, kind in enumerate(("ours", "rival")):
         y = LOWER + 48 + 17 * row
@@ -222,11 +228,11 @@ def _thin(bins: Sequence[Bin]) -> Markup:
     return element("g", line, *(_point(each, 2.2) for each in bins), class_="rival")
 
 
-def _points(bins: Sequence[Bin]) -> list[Markup]:
+def _points(bins: Sequence[Bin], basis: Basis) -> list[Markup]:
     most = max((each.n_labels for each in bins), default=1)
     points = []
     for each in bins:
-        share = proportion(round(each.right * each.n_labels), each.n_labels)
+        share = basis.share(round(each.right * each.n_labels), each.n_labels)
         (x, low), (_, high) = (_at(each.probability, end) for end in (share.low, share.high))
         line = element("line", x1=x, x2=x, y1=low, y2=high)
         size = 2.5 + 5.5 * math.sqrt(each.n_labels / most)

@@ -74,7 +74,7 @@ def _made(title: str, make: Callable[[str, Findings], Section], found: Findings)
 
 def _honest(title: str, found: Findings) -> Section:
     parts: list[Part] = [*_notice(found), *_accuracy(found), *_outdone(found)]
-    parts += [_per_class(found)] if len(found.check.nodes) else []
+    parts += [_per_class(found)] if len(found.check.nodes) and found.check.basis.worth else []
     parts += [*_combined(found), _decisions(found)]
     words = (
         "Some seeds were left out and labelled from the others. This shows how often labels are "
@@ -109,13 +109,12 @@ def _accuracy(found: Findings) -> list[Part]:
     together = "a tenth of all seeds at a time" if stacked else "all of these together"
     way = together if check.together else "one at a time"
     labels = _left_labels(found)
-    words = (
-        f"{who} left out, {way}. {np.count_nonzero(labels == check.codes):,} got their own label "
-        f"back: {check.words}; macro-F1 {_told(check.macro_f1)}."
-    )
+    words = f"{who} left out, {way}. {_scored(found, labels == check.codes)}"
     if lost := int(np.count_nonzero(labels == UNKNOWN)):
-        words += f" No heat reached {counted(lost, 'seed')} left out: these count as wrong."
-    if found.model.selection_.candidates:
+        fate = "count as wrong" if check.drawn is None else "are not judged"
+        words += f" No heat reached {counted(lost, 'seed')} left out: these {fate}."
+    is_known = check.basis.worth > 0
+    if found.model.selection_.candidates and is_known:
         chosen = found.model.selection_
         words += (
             f" The decision ({chosen.decision}) and the leak ({chosen.leak:g}) were chosen by "
@@ -125,7 +124,21 @@ def _accuracy(found: Findings) -> list[Part]:
         words += " Each was scored by a model fitted to other seeds."
     if check.together:
         words += " Being left out together, they scored slightly lower than each would alone."
-    return [Paragraph(words), Paragraph(IN_WORDS + _of_others(found)), *_expected(found)]
+    meaning = [Paragraph(IN_WORDS + _of_others(found))] if is_known else []
+    return [Paragraph(words), *meaning, *_expected(found)]
+
+
+def _scored(found: Findings, right: NDArray[np.bool_]) -> str:
+    """How many of the seeds that count are right."""
+    check = found.check
+    if not check.basis.worth:
+        return f"{check.words[:1].upper()}{check.words[1:]}."
+    who = "" if check.drawn is None else "Of those drawn at random, "
+    counts = right if check.drawn is None else right[check.drawn]
+    return (
+        f"{who}{np.count_nonzero(counts):,} got their own label back: {check.words}; macro-F1 "
+        f"{_told(check.macro_f1)}."
+    )
 
 
 def _of_others(found: Findings) -> str:
@@ -217,7 +230,7 @@ def _decisions(found: Findings) -> Table:
         rows.append((name, _told(one.accuracy), _told(one.macro_f1), *free))
     columns = ("decision", "accuracy", "macro-F1", "most free nodes get", "share", "would change")
     notes = ["“Would change” is the share of free nodes that would get another label."]
-    if len(found.check.nodes):
+    if len(found.check.nodes) and found.check.basis.worth:
         notes[0] += (
             " Where intervals overlap, a difference may be chance; “auto” departs from the "
             "paper's decision only for a clear gain."
