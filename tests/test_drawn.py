@@ -24,6 +24,7 @@ from isotherm import (
     read_labels,
     write_report,
 )
+from isotherm.report.model_lines import model_lines
 from isotherm.trust.interval import proportion
 from isotherm.trust.sample import some_of
 from isotherm.trust.scoring import macro_f1
@@ -227,6 +228,29 @@ def test_reports_say_what_the_accuracy_rests_on(tmp_path, n_drawn):
 def page_of(model, folder):
     write_report(model, folder / "r.html")
     return Page((folder / "r.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("n_drawn", [None, 7, 30])
+def test_the_line_about_the_model_says_what_its_scores_rest_on(n_drawn):
+    known = labels_of(60)
+    drawn = None if n_drawn is None else list(known)[:n_drawn]
+    model = StackedDirichletClassifier().fit(GRAPH, known, drawn=drawn)
+    (line,) = model_lines(model)
+    ours, *others = model.compare_decisions()
+    (paper,) = (one for one in others if one.decision == "centered")
+    ours, paper = (
+        f"accuracy {one.accuracy.value:.3f}, macro-F1 {one.macro_f1.value:.3f}"
+        for one in (ours, paper)
+    )
+    scores = f"{ours}; paper's model: {paper}"
+    assert line == {
+        None: f"stacked model, scored by leaving out 60 seeds: {scores}, if the labels were drawn "
+        "at random",
+        7: "stacked model: accuracy not known (7 labels drawn at random can be judged, 20 are "
+        "needed)",
+        30: f"stacked model, scored by leaving out 30 seeds: {scores}, by 30 labels drawn at "
+        "random",
+    }[n_drawn]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", [DirichletClassifier, StackedDirichletClassifier])

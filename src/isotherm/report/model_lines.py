@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.trust.drawn import in_words
+
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.trust.interval import Interval
@@ -30,12 +32,17 @@ def model_lines(model: HeatClassifier) -> list[str]:
 def _stacked_lines(model: HeatClassifier) -> list[str]:
     ours, *others = model.compare_decisions()
     paper = next(one for one in others if one.decision == "centered")
-    left = len(model.left_out_.codes)
-    line = (
-        f"stacked model, scored by leaving out {left:,} seeds: "
-        f"{_scores(ours.accuracy, ours.macro_f1)}; paper's model: "
-        f"{_scores(paper.accuracy, paper.macro_f1)}"
-    )
+    n_drawn = model.spot_check().n_drawn
+    if np.isnan(ours.accuracy.value):
+        line = f"stacked model: accuracy {in_words(ours.accuracy, n_drawn)}"
+    else:
+        judged = len(model.left_out_.codes) if n_drawn is None else n_drawn
+        scores = (
+            f"{_scores(ours.accuracy, ours.macro_f1)}; paper's model: "
+            f"{_scores(paper.accuracy, paper.macro_f1)}"
+        )
+        by = f"scored by leaving out {judged:,} seeds"
+        line = f"stacked model, {by}: {in_words(scores, n_drawn)}"
     balance = getattr(model, "balance", 0.0)
     return [
         line,
