@@ -150,6 +150,20 @@ def some_codes(left):
     return left.codes[left.drawn], found[left.drawn]
 
 
+def test_drawn_labels_judge_all_labels_where_no_node_is_free(tmp_path):
+    known = labels_of(GRAPH.n_nodes)
+    model = DirichletClassifier().fit(GRAPH, known, drawn=list(known)[:30])
+    left = model.leave_one_out()
+    n_right = int((left.labels == left.truth)[left.drawn].sum())
+    assert left.accuracy == proportion(n_right / 1.5, 30 / 1.5)
+    assert np.isfinite([one.precision for one in left.classes]).all()
+    assert np.isnan(model.expected_accuracy().value)  # there is none that it could be of
+    words = page_of(model, tmp_path).words
+    assert "nan" not in str(left) + words
+    assert "No node without a label got one." in words
+    assert "are needed" not in words
+
+
 def test_where_it_is_not_known_which_were_drawn_shares_are_wilsons():
     model = DirichletClassifier().fit(GRAPH, labels_of(60))
     left = model.leave_one_out()

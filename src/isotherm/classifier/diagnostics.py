@@ -116,7 +116,9 @@ class Diagnostics:
         found, nodes = left.labels(decision)[some], of.seeds_.nodes[left.places[some]]
         if of.seeds_.drawn is not None:
             right = found == left.codes[some]
-            accuracy = self.basis().share(int(np.count_nonzero(right)), len(right))
+            basis = self.basis()
+            right = right if basis.n_free else right[:0]  # of no node there is no share
+            accuracy = basis.share(int(np.count_nonzero(right)), len(right))
             return Expected(accuracy, np.ones(len(some)))
         P = of.calibration_(left.scores(decision)[some])
         seeds = Labelled.of(P, found, degrees[nodes])

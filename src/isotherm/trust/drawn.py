@@ -30,7 +30,8 @@ class Basis(NamedTuple):
     n_drawn : int or None
         How many seeds drawn at random can be judged; None if it is not known which were drawn.
     n_free : int
-        Free nodes that get a label: a share of these is asked for where seeds were drawn.
+        Free nodes that get a label: a share of these is asked for where seeds were drawn. If there
+        are none, it is the share of any number of such nodes.
     """
 
     n_drawn: int | None = None
@@ -41,9 +42,9 @@ class Basis(NamedTuple):
         """How many independent seeds a judged seed is worth; 0 if too few were drawn."""
         if self.n_drawn is None:
             return 1.0
-        if self.n_drawn < FEWEST or self.n_free == 0:
+        if self.n_drawn < FEWEST:
             return 0.0
-        return 1 / (ALIKE + self.n_drawn / self.n_free)
+        return 1 / (ALIKE + (self.n_drawn / self.n_free if self.n_free else 0.0))
 
     def share(self, n_right: int, n_judged: int) -> Interval:
         """The share of some judged seeds that is right: NaN, from 0 to 1, if too few were drawn.

@@ -27,6 +27,8 @@ def overview_section(found: Findings) -> Section:
 def expected(found: Findings) -> str:
     """How many labels are right, in a sentence."""
     accuracy = found.expected_accuracy
+    if not found.n_found:
+        return "No node without a label got one."
     if np.isnan(accuracy.value) and found.n_drawn is not None:
         return (
             f"It is not known how many labels are right: {counted(found.n_drawn, 'label')} drawn "
