@@ -24,6 +24,7 @@ from isotherm import (
     read_labels,
     write_report,
 )
+from isotherm.cli.evaluate import Labelled
 from isotherm.report.model_lines import model_lines
 from isotherm.trust.interval import proportion
 from isotherm.trust.sample import some_of
@@ -481,8 +482,11 @@ def edges_and_labels(folder, n_drawn):
     lines = [f"{names[i]},{names[j]}\n" for i, j in ends if i < j]
     (folder / "edges.csv").write_text("source,target\n" + "".join(lines))
     known = labels_of(60).items()
-    lines = [f"{names[i]},c{k},{int(at < n_drawn)}\n" for at, (i, k) in enumerate(known)]
-    (folder / "labels.csv").write_text("node,label,drawn\n" + "".join(lines))
+    lines = [f"{names[i]},c{k}" for i, k in known]
+    if n_drawn is not None:
+        lines = [f"{line},{int(at < n_drawn)}" for at, line in enumerate(lines)]
+    heading = "node,label" if n_drawn is None else "node,label,drawn"
+    (folder / "labels.csv").write_text("\n".join([heading, *lines, ""]))
 
 
 @pytest.mark.slow
@@ -507,4 +511,37 @@ def test_the_command_line_judges_by_drawn_labels(tmp_path, n_drawn):
     assert said["left_out"]["drawn"] == n_drawn
     assert (said["expected_accuracy"]["value"] is None) == (n_drawn == 7)
     found = here("evaluate", *files[:2], "--repeats", "2", "--seeds", "20%")
-    assert ("only 7 labels were drawn at random" in found.stderr) == (n_drawn == 7)
+    assert ("since only 7 of them were drawn at random" in found.stdout) == (n_drawn == 7)
+
+
+@pytest.mark.parametrize(
+    ("n_drawn", "right"),
+    [
+        (None, "scores hold for nodes without a label if the labels were drawn at random"),
+        (7, "all 60 labels are scored, since only 7 of them were drawn at random"),
+        (30, "only the 30 labels drawn at random are scored"),
+    ],
+)
+def test_evaluate_says_once_which_labels_it_scores(tmp_path, n_drawn, right):
+    here = CliRun(tmp_path)
+    edges_and_labels(tmp_path, n_drawn)
+    how = ("--repeats", "1", "--seeds", "20%", "--report", "r.html")
+    found = here("evaluate", "edges.csv", "labels.csv", *how)
+    assert found.stdout.splitlines()[-2].startswith(right)
+    assert found.stderr.count("drawn at random") == (n_drawn is not None)
+    assert "judged" not in found.stderr
+    words = Page((tmp_path / "r.html").read_text(encoding="utf-8")).words
+    assert f" {right[:1].upper()}{right[1:]}" in words.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize("n_drawn", [None, 0, 19, 20])
+def test_evaluate_scores_drawn_labels_alone_if_they_are_enough(n_drawn):
+    drawn = None if n_drawn is None else np.arange(GRAPH.n_nodes) < n_drawn
+    codes = np.where(np.arange(GRAPH.n_nodes) < 60, TRUTH, -1)
+    source = Labelled("blocks", GRAPH, codes, {}, drawn)
+    assert source.judged is (drawn if n_drawn == 20 else None)
+    assert ("only the 20 labels" in source.basis) == (n_drawn == 20)
+    assert ("all 60 labels are scored" in source.basis) == (n_drawn in (0, 19))
+    every = Labelled("blocks", GRAPH, TRUTH, {}, drawn).basis
+    assert "without a label" not in every  # there is none
+    assert (every == "") == (n_drawn is None)

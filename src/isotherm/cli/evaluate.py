@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -16,7 +15,7 @@ from isotherm.cli.jobs import end, make_job
 from isotherm.cli.messages import MessageOptions
 from isotherm.cli.parse import parse_share
 from isotherm.cli.reading_options import ReadingOptions
-from isotherm.errors import IsothermWarning, ParameterError
+from isotherm.errors import ParameterError
 from isotherm.files import written
 
 if TYPE_CHECKING:
@@ -29,13 +28,32 @@ if TYPE_CHECKING:
 
 
 class Labelled(NamedTuple):
-    """A graph with labels as numbers, −1 where unknown, where it comes from, and what is scored."""
+    """A graph with labels as numbers, −1 where unknown, where it comes from, and what is scored.
+
+    `drawn` are the nodes whose labels were drawn at random, where that is known.
+    """
 
     name: str
     graph: Graph
     codes: NDArray[np.intp]
     inputs: dict[str, str]
-    judged: NDArray[np.bool_] | None = None
+    drawn: NDArray[np.bool_] | None = None
+
+    @property
+    def judged(self) -> NDArray[np.bool_] | None:
+        """Those drawn at random, if they are enough; None: all."""
+        from isotherm.trust.drawn import FEWEST
+
+        return None if self.drawn is None or self.drawn.sum() < FEWEST else self.drawn
+
+    @property
+    def basis(self) -> str:
+        """What scores rest on, in words."""
+        from isotherm.report.scores import basis_line
+
+        n_labels = int((self.codes >= 0).sum())
+        n_drawn = None if self.drawn is None else int(self.drawn.sum())
+        return basis_line(n_labels, len(self.codes) - n_labels, n_drawn)
 
 
 @command
@@ -95,7 +113,7 @@ def evaluate(
             with stages.stage(f"reading {dataset}"):
                 source = _by_name(dataset, data)
     rows = _scores(job, source, messages, shares, repeats, seed, decisions=decisions, against=peers)
-    _print_scores(rows, repeats)
+    _print_scores(rows, repeats, source.basis)
     table.write(rows, COLUMNS)
     if report is not None:
         _write_page(report, source, rows, job.command, force=table.force)
@@ -123,25 +141,15 @@ def _from_files(job: Job, stages: Any) -> Labelled:
     found = read(job, stages)
     codes, _ = encode_labels(found.labels, found.graph)
     files = {file.name: file.checksum for file in (found.edges_read, found.labels_read)}
-    drawn = _judged(found.labels, found.graph)
+    drawn = _drawn(found.labels, found.graph)
     return Labelled(found.edges_read.name, found.graph, codes, files, drawn)
 
 
-def _judged(labels: Labels, graph: Graph) -> NDArray[np.bool_] | None:
-    """The nodes whose labels were drawn at random, where that is known and they are enough."""
+def _drawn(labels: Labels, graph: Graph) -> NDArray[np.bool_] | None:
+    """The nodes whose labels were drawn at random, where that is known."""
     import numpy as np
 
-    from isotherm.trust.drawn import FEWEST, IF_DRAWN
-
     if labels.drawn is None:
-        return None
-    if len(labels.drawn) < FEWEST:
-        warnings.warn(
-            f"only {len(labels.drawn)} labels were drawn at random, and {FEWEST} are needed to "
-            f"score by them alone: all labels are scored, and scores hold {IF_DRAWN}",
-            IsothermWarning,
-            stacklevel=2,
-        )
         return None
     drawn = np.zeros(graph.n_nodes, dtype=bool)
     drawn[graph.positions(list(labels.drawn))] = True
@@ -186,8 +194,8 @@ def _scores(
         )
 
 
-def _print_scores(rows: list[dict[str, Any]], repeats: int) -> None:
-    """A table for each share of seeds, and why there may be no answer."""
+def _print_scores(rows: list[dict[str, Any]], repeats: int, basis: str) -> None:
+    """A table for each share of seeds, why there may be no answer, and what scores rest on."""
     from isotherm.report.scores import (
         abstention_lines,
         failure_lines,
@@ -207,6 +215,8 @@ def _print_scores(rows: list[dict[str, Any]], repeats: int) -> None:
             console.print(line)
     for line in failure_lines(rows):
         console.print(line)
+    if basis:
+        console.print(basis, soft_wrap=True)
 
 
 def _write_page(
@@ -234,6 +244,7 @@ def _write_page(
             titles={peer.name: peer.title for peer in peers},
             command=command,
             inputs=source.inputs,
+            basis=source.basis,
             versions=versions() | {peer.library: peer.version for peer in peers},
         )
     )

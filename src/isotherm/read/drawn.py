@@ -46,7 +46,6 @@ def are_drawn(words: pa.Array, report: ReadReport) -> NDArray[np.bool_] | None:
         zero_copy_only=False
     )
     report.hint(
-        f"{int(found.sum()):,} of {len(found):,} labels were drawn at random, by column {DRAWN!r}: "
-        "only these are judged"
+        f"{int(found.sum()):,} of {len(found):,} labels were drawn at random, by column {DRAWN!r}"
     )
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.report.tables import grouped, mean_and_spread
 from isotherm.report.words import counted, percent, short
+from isotherm.trust.drawn import FEWEST, IF_DRAWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,6 +126,38 @@ def abstention_lines(scores: Iterable[Score]) -> list[str]:
         "wrong"
         for share, models in groups.items()
     ]
+
+
+def basis_line(n_labels: int, n_unlabelled: int, n_drawn: int | None) -> str:
+    """Which labels were scored, and whether that tells of nodes without one, if there are any.
+
+    Parameters
+    ----------
+    n_labels, n_unlabelled : int
+        Nodes with a label and without.
+    n_drawn : int or None
+        Labels drawn at random; None if it is not known which were.
+
+    Examples
+    --------
+    >>> basis_line(60, 240, 30)
+    'only the 30 labels drawn at random are scored'
+    >>> basis_line(60, 240, None)
+    'scores hold for nodes without a label if the labels were drawn at random'
+    """
+    if n_drawn is None:
+        return f"scores hold for nodes without a label {IF_DRAWN}" if n_unlabelled else ""
+    if n_drawn >= FEWEST:
+        return f"only the {n_drawn:,} labels drawn at random are scored"
+    line = (
+        f"all {counted(n_labels, 'label')} are scored, since only {n_drawn:,} of them "
+        f"{'was' if n_drawn == 1 else 'were'} drawn at random and it takes {FEWEST} to score by "
+        "these alone"
+    )
+    others = (
+        "; scores may not hold for nodes without a label: label more checks of isotherm suggest"
+    )
+    return line + others if n_unlabelled else line
 
 
 def failure_lines(rows: Iterable[Row]) -> list[str]:

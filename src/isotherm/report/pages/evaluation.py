@@ -56,6 +56,8 @@ class Evaluation:
         File → its SHA-256.
     versions : mapping of str
         Program or library → its version.
+    basis : str
+        Which labels were scored, and whether that tells of others.
     """
 
     name: str
@@ -65,12 +67,13 @@ class Evaluation:
     command: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=versions)
+    basis: str = ""
 
 
 def evaluation_page(found: Evaluation) -> str:
     """One HTML document that needs nothing but itself."""
     by_share = scores_by_share(found.rows)
-    sections = [_chart(by_share), _tables(found, by_share), _record(found)]
+    sections = [_chart(found, by_share), _tables(found, by_share), _record(found)]
     return page(f"Models compared on {short(found.name)}", _summary(found, by_share), sections)
 
 
@@ -87,7 +90,7 @@ def _summary(found: Evaluation, by_share: dict[float, list[Score]]) -> str:
     return f"{words[:-1]}.".replace(" %", "\u00a0%")
 
 
-def _chart(by_share: dict[float, list[Score]]) -> Section:
+def _chart(found: Evaluation, by_share: dict[float, list[Score]]) -> Section:
     shares = sorted(by_share)
     figures = []
     for kind, axis in AXES.items():
@@ -102,7 +105,8 @@ def _chart(by_share: dict[float, list[Score]]) -> Section:
         }
         caption = f"{axis[0].upper()}{axis[1:]} against the share of seeds"
         figures.append(Figure(caption, curves(models, axis, caption)))
-    words = f"{PROTOCOL} Bars are one standard deviation over the draws, up and down."
+    basis = f" {found.basis[:1].upper()}{found.basis[1:]}." if found.basis else ""
+    words = f"{PROTOCOL}{basis} Bars are one standard deviation over the draws, up and down."
     return Section("Scores against the share of seeds", words, [Group("two", figures)])
 
 
