@@ -21,6 +21,15 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Tests run on all processors where pytest-xdist is installed, unless -n says otherwise."""
+    is_there = config.pluginmanager.hasplugin("xdist") and not hasattr(config, "workerinput")
+    if is_there and config.option.numprocesses is None and not config.option.usepdb:
+        config.option.numprocesses, config.option.dist = "auto", "worksteal"
+
+
 SHARED_DATA = Path(
     os.environ.get("ISOTHERM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")
 )
