@@ -16,7 +16,7 @@ from html_page import Page
 from isotherm import BlockModel, DatasetError, FileError, ParameterError
 from isotherm.decision import DECISIONS
 from isotherm.experiments import consistency_map, growth
-from isotherm.experiments.paper import TABLE1
+from isotherm.experiments.paper import TABLE1, title_of
 from isotherm.report.paper import figures, tables
 from isotherm.report.paper.page import image, read_section, write_section
 from isotherm.report.parts import Heading, Section
@@ -83,7 +83,7 @@ def test_all_parts_are_made_and_shown(tmp_path, data):
     for name in ("table1", "table2", "decisions", "ten_sweeps"):
         assert (out / f"{name}.md").exists()
         Page((out / f"{name}.html").read_text(encoding="utf-8"))
-    assert "Not in the cache, and could not be downloaded: WikiVitals+." in shown.words
+    assert "Not run: the data set could not be had" in shown.words
 
 
 @pytest.mark.usefixtures("small", "no_network")
@@ -132,6 +132,46 @@ def test_the_page_opens_with_the_table_that_is_printed(tmp_path, data):
         *(f"Table 2, {share} of seeds" for share in ("5%", "10%", "20%")),
         "Table 2, 1% of seeds (in the source of the paper only)",
     ]
+
+
+@pytest.mark.usefixtures("small", "no_network")
+def test_what_is_missing_is_said_in_one_sentence_before_anything_runs(tmp_path, data, caplog):
+    (data / "cora.npz").unlink()
+    told = []
+    made = Reproduction(tmp_path / "out", data, 1, progress=lambda *_: told.append(caplog.messages))
+    made.make("table2")
+    (said,) = told[0]
+    assert said.startswith("Cora and WikiVitals+ cannot be had: tables say 'not run' there;")
+    assert len(said) < 120
+
+
+@pytest.mark.usefixtures("small", "no_network")
+def test_rows_that_were_never_run_say_so_in_the_papers_order(tmp_path, data):
+    (data / "pubmed.npz").unlink()
+    index = Reproduction(tmp_path / "out", data, repeats=1).make("table1", "table2")
+    shown = Page(index.read_text(encoding="utf-8"))
+    names = [title_of(name) for name in TABLE1]
+    counts = {row[0]: row[1:] for row in shown.table("Table 1: data sets")}
+    assert list(counts) == names
+    assert counts["PubMed"] == ["not run", "19,717", "not run", "44,325", "not run", "3"]
+    for share, plain, centered, variation in (
+        ("5%", "0.76 ± 0.01", "0.78 ± 0.01", "+2%"),
+        ("20%", "0.80 ± 0.00", "0.80 ± 0.00", "0%"),
+    ):
+        rows = shown.table(f"Table 2, {share} of seeds")
+        first = [row[0].partition(",")[0] for row in rows]
+        assert sorted(first, key=names.index) == first
+        (mine,) = (row[1:] for row in rows if row[0] == "PubMed")
+        assert mine == ["not run", plain, "not run", centered, "not run", variation]
+
+
+def test_without_matplotlib_nothing_is_run_and_the_sentence_says_what_to_install(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(figures, "find_spec", lambda _: None)
+    with pytest.raises(ParameterError, match=r"^figure2 cannot be drawn: matplotlib.*pip install"):
+        Reproduction(tmp_path / "out").make("figure2")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("no_network")

@@ -19,7 +19,7 @@ from isotherm.experiments import (
     table1,
     table2,
 )
-from isotherm.experiments.paper import TABLE1
+from isotherm.experiments.paper import TABLE1, listed, title_of
 from isotherm.experiments.protocol import cells_of, run_cells
 from isotherm.experiments.store import Store
 from isotherm.files import written
@@ -78,6 +78,9 @@ class Reproduction:
         if len(without) == len(wanted):
             raise DatasetError(_no_data(without))
         index = self.out / "index.html"
+        figures.check_library([part for part in wanted if part not in OF_DATA])
+        if any(part in OF_DATA for part in wanted) and self.datasets[1]:
+            logger.warning(_not_all(self.datasets[1]))
         with written(str(self.out)):
             for part in wanted:
                 if part not in without:
@@ -120,8 +123,7 @@ class Reproduction:
             try:
                 table2.labelled(name, self.data_home)
                 found.append(name)
-            except DatasetError as error:
-                logger.warning("%s is left out: %s", name, error)
+            except DatasetError:
                 missing.append(name)
         others = [name for name in dataset_names(self.data) if name in table2.BESIDES]
         return found + others, missing
@@ -255,9 +257,17 @@ OF_DATA = ("table1", "table2")
 ON_PAGE = ("table2", *(part for part in PARTS if part != "table2"))
 
 
+def _not_all(missing: list[str]) -> str:
+    names = listed([title_of(name) for name in missing])
+    return (
+        f"{names} cannot be had: tables say {tables.NOT_RUN!r} there; isotherm datasets fetch NAME "
+        "says why"
+    )
+
+
 def _no_data(parts: list[str]) -> str:
     return (
-        f"{' and '.join(parts)} cannot be made: none of the paper's data sets is here, and none "
+        f"{listed(parts)} cannot be made: none of the paper's data sets is here, and none "
         "could be downloaded. Name a folder that has them with --data; isotherm datasets list "
         "lists them"
     )

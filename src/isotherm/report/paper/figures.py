@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.decision import DECISIONS
 from isotherm.errors import ParameterError
+from isotherm.experiments.paper import listed
 from isotherm.files import replacing
 from isotherm.report.layout import edges_among, positions
 from isotherm.report.tables import grouped, mean_and_spread
@@ -33,14 +35,24 @@ NAMES = {"plain": "no centering", "centered": "centering", "partial": "partial c
 FORMATS = ("png", "svg")
 
 
+def check_library(parts: list[str]) -> None:
+    """Say what is missing to draw these parts, before anything runs.
+
+    Raises
+    ------
+    ParameterError
+        If there are any, and matplotlib is not installed.
+    """
+    if parts and find_spec("matplotlib") is None:
+        raise ParameterError(
+            f"{listed(parts)} cannot be drawn: matplotlib is not installed. "
+            "pip install 'isotherm[paper]'"
+        )
+
+
 def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[list[Axes]]]:
     """An empty figure, and its panels row by row."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ParameterError(
-            "figures need matplotlib, which is not installed: pip install 'isotherm[paper]'"
-        ) from None
+    from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, sharex="col", sharey=True, squeeze=False)

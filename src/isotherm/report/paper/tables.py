@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isotherm.experiments.paper import TABLE2, is_printed, title_of
+from isotherm.experiments.paper import TABLE1, TABLE2, is_printed, title_of
 from isotherm.experiments.summary import is_close, paper_mean, summarise
 from isotherm.report.paper.figures import NAMES
 from isotherm.report.tables import Cell, Table, grouped, mean_and_spread
@@ -14,19 +14,32 @@ if TYPE_CHECKING:
     from isotherm.report.tables import Row
 
 
-def _missing(missing: list[str]) -> tuple[str, ...]:
+NOT_RUN = "not run"
+
+
+def _advice(missing: list[str]) -> tuple[str, ...]:
+    """What to do about rows that were never run, if there are any."""
     if not missing:
         return ()
-    names = ", ".join(title_of(name) for name in missing)
-    advice = "isotherm datasets info NAME says where to get them."
-    return (f"Not in the cache, and could not be downloaded: {names}. {advice}",)
+    return ("Not run: the data set could not be had; isotherm datasets info NAME says from where.",)
+
+
+def _place(row: tuple[str, str]) -> int:
+    """Where a data set stands in the paper's tables; others come last."""
+    return list(TABLE1).index(row[0]) if row[0] in TABLE1 else len(TABLE1)
 
 
 def counts(rows: list[Row], missing: list[str]) -> Table:
     """Table 1."""
     lines: list[tuple[str | Cell, ...]] = []
-    for row in rows:
-        line: list[str | Cell] = [title_of(row["dataset"])]
+    found = {row["dataset"]: row for row in rows}
+    for name, _ in sorted(((name, "") for name in (*found, *missing)), key=_place):
+        if name not in found:
+            beside = [(NOT_RUN, f"{number:,}") for number in TABLE1[name]]
+            lines.append((title_of(name), *(cell for pair in beside for cell in pair)))
+            continue
+        row = found[name]
+        line: list[str | Cell] = [title_of(name)]
         for key in ("nodes", "edges", "classes"):
             theirs = row.get(f"paper_{key}")
             ours = f"{row[key]:,}"
@@ -34,7 +47,7 @@ def counts(rows: list[Row], missing: list[str]) -> Table:
             line.append("–" if theirs is None else f"{theirs:,}")
         lines.append(tuple(line))
     columns = ("data set", "nodes", "paper", "edges", "paper", "classes", "paper")
-    return Table("Table 1: data sets", columns, lines, _missing(missing))
+    return Table("Table 1: data sets", columns, lines, _advice(missing))
 
 
 def block_table(title: str, rows: list[Row]) -> Table:
@@ -57,7 +70,11 @@ def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
     shares = grouped(rows, "seed_fraction")
     for (fraction,), group in sorted(shares.items(), key=lambda share: not is_printed(*share[0])):
         lines: list[tuple[str | Cell, ...]] = []
-        for dataset, rule in grouped(group, "dataset", "unreached"):
+        shown = grouped(group, "dataset", "unreached")
+        for dataset, rule in sorted([*shown, *((name, "") for name in missing)], key=_place):
+            if not rule:
+                lines.append(_not_run(dataset, fraction))
+                continue
             found = {
                 name: [_show(scores[dataset, fraction, d, name]) for d in ("plain", "centered")]
                 for name in ("abstain", "zero")
@@ -74,14 +91,14 @@ def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
                     _paper(dataset, fraction, "plain"),
                     _beside(dataset, fraction, "centered", centered),
                     _paper(dataset, fraction, "centered"),
-                    f"{centered.mean / plain.mean - 1:+.0%}" if plain.mean else "–",
+                    _percent(100 * (centered.mean / plain.mean - 1)) if plain.mean else "–",
                     _paper_variation(dataset, fraction),
                 )
             )
         columns = ("data set", "no centering", "paper", "centering", "paper", "variation", "paper")
         where = "" if is_printed(fraction) else " (in the source of the paper only)"
         tables.append(
-            Table(f"Table 2, {fraction:.0%} of seeds{where}", columns, lines, _missing(missing))
+            Table(f"Table 2, {fraction:.0%} of seeds{where}", columns, lines, _advice(missing))
         )
     return tables
 
@@ -154,5 +171,20 @@ def _paper(dataset: str, fraction: float, decision: str) -> str:
 
 
 def _paper_variation(dataset: str, fraction: float) -> str:
-    plain, centered = (paper_mean(dataset, fraction, name) for name in ("plain", "centered"))
-    return f"{centered / plain - 1:+.0%}" if plain and centered else "–"
+    scores = TABLE2.get(fraction, {}).get(dataset)
+    return "–" if scores is None else _percent(scores.variation)
+
+
+def _percent(value: float) -> str:
+    """A change in percent as the paper prints it: no change has no sign."""
+    return f"{round(value):+d}%" if round(value) else "0%"
+
+
+def _not_run(dataset: str, fraction: float) -> tuple[str, ...]:
+    """A row of Table 2 with the paper's numbers alone."""
+    theirs = (
+        _paper(dataset, fraction, "plain"),
+        _paper(dataset, fraction, "centered"),
+        _paper_variation(dataset, fraction),
+    )
+    return title_of(dataset), *(cell for number in theirs for cell in (NOT_RUN, number))
