@@ -9,7 +9,6 @@ from scipy import sparse
 from command_server import run_command
 from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.compiled import core
-from isotherm.experiments import block_figures
 
 # Deterministic: the same examples in every run, and no time limit on a slow machine.
 settings.register_profile(
@@ -62,15 +61,6 @@ def blocks():
     graph, truth = BlockModel([60, 60, 60], 0.08, 0.01).sample(rng)
     known = np.where(rng.random(180) < 0.15, truth, -1)
     return DirichletClassifier().fit(graph, known)
-
-
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """Figures 2 and 3 on graphs of a size for tests."""
-    monkeypatch.setattr(block_figures, "N_NODES", 200)
-    monkeypatch.setattr(block_figures, "P", 0.2)
-    monkeypatch.setattr(block_figures, "Q", 0.02)
-    monkeypatch.setattr(block_figures, "RATIOS", range(1, 3))
 
 
 FALLBACK = "warning: the SciPy engine was used"

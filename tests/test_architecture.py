@@ -54,7 +54,6 @@ ORDER = [
     "pipeline",
     "fit_files",
     "build",
-    "reproduce",
     "page",
     "cli",
 ]
@@ -121,7 +120,7 @@ def test_markup_is_made_in_one_place():
     assert users == {"report/svg"}
     for path, tree in modules():
         texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-        if path.parts[0] in {"report", "reproduce"} and path.as_posix() != "report/svg":
+        if path.parts[0] == "report" and path.as_posix() != "report/svg":
             assert not [t for t in texts if isinstance(t, str) and re.search("</?[a-z]+[ >]", t)]
     for path in (ROOT / "report" / "templates").rglob("*.html"):
         assert not re.search(r"\bsafe\b|autoescape", path.read_text(encoding="utf-8"))

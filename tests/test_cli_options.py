@@ -25,7 +25,7 @@ from isotherm.cli.options import (
 from isotherm.cli.reading_options import EdgeOptions, ReadingOptions
 
 READ = {"classify", "estimate", "evaluate", "explain", "label", "regress", "suggest", "suspects"}
-SOLVE = READ | {"demo"}  # `reproduce` solves as the paper says
+SOLVE = READ | {"demo"}
 # `evaluate` compares all models on seeds of its own; `label` has the one that can be updated.
 FIT = READ - {"evaluate", "label", "regress"}
 
@@ -78,7 +78,7 @@ def test_every_option_says_what_it_is():
         (ReadingOptions, READ),
         (ModelOptions, FIT),
         (SolverOptions, SOLVE),
-        (MessageOptions, SOLVE | {"reproduce", "build"}),
+        (MessageOptions, SOLVE | {"build"}),
         (TableOptions, {"classify", "evaluate", "regress", "suggest", "suspects"}),
         (PredictionOptions, {"classify"}),
     ],

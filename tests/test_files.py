@@ -14,7 +14,6 @@ import pytest
 
 from conftest import CliRun
 from isotherm import DirichletClassifier, FileError, Graph, write_predictions
-from isotherm.experiments.store import Store
 from isotherm.files import check_output, replacing
 from isotherm.report.tables import write_text
 
@@ -62,13 +61,6 @@ def test_a_pipe_is_written_into_only_where_that_is_asked_for(tmp_path, fitted):
     reader.join(10)
     assert found[0].startswith("node,label,")
     assert pipe.is_fifo()
-
-
-@needs_pipes
-def test_a_store_of_cells_waits_for_no_pipe(tmp_path):
-    os.mkfifo(tmp_path / "cells.jsonl")
-    with pytest.raises(FileError, match="is a pipe"):
-        Store(tmp_path / "cells.jsonl")
 
 
 @pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs /dev/null")
@@ -123,11 +115,6 @@ def test_a_read_only_folder_is_said_in_one_sentence(tmp_path, fitted):
     for path in (tmp_path / "out.csv", tmp_path / "new" / "out.parquet"):
         with pytest.raises(FileError, match=r"out\.\w+ cannot be written: Read-only file system"):
             write_predictions(fitted, path)
-    pytest.importorskip("matplotlib")
-    from isotherm.reproduce import Reproduction
-
-    with pytest.raises(FileError, match="paper cannot be written: Read-only file system"):
-        Reproduction(tmp_path / "paper").make("figure1")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,12 +19,10 @@ from isotherm.report.pages.listing import list_page
 from isotherm.report.pages.model import model_page
 from isotherm.report.pages.record import Record
 from isotherm.report.palette import N_COLOURS
-from isotherm.report.paper.page import paper_page
 from isotherm.report.parts import (
     Command,
     Finder,
     Heading,
-    Image,
     KeyNumbers,
     Legend,
     NodeList,
@@ -133,11 +131,11 @@ def explanation(name):
     return explanation_page(model.explain(nodes[2]), Classes.of(model))
 
 
-def paper(name):
+def parts(name):
     table = Table(name, (name,), [(name,), (Cell(name),), (Cell(name, "var(--c1)"),)], [name])
-    parts = [table, Image(name, "QUJD"), Heading(name), Paragraph(name), Command(name)]
-    parts += [Notice(name, [name]), Legend([("background: var(--c1)", name)])]
-    return paper_page([Section(name, name, parts)])
+    shown = [table, Heading(name), Paragraph(name), Command(name)]
+    shown += [Notice(name, [name]), Legend([("background: var(--c1)", name)])]
+    return page("Every part", "", [Section(name, name, shown)])
 
 
 def evaluation(name):
@@ -153,7 +151,7 @@ def evaluation(name):
     )
 
 
-MAKERS = [classification, ranking, listing, values, label_sets, evaluation, explanation, paper]
+MAKERS = [classification, ranking, listing, values, label_sets, evaluation, explanation, parts]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -162,13 +160,13 @@ def test_elements_and_attributes_are_those_of_a_page_with_harmless_names(make, n
     text = make(name)
     assert skeleton(text) == skeleton(make("harmless"))
     assert not {*"\0\x07\x1b\u202e\u2028\u200f\u2067"} & {*text}
-    assert make is paper or "x" * 2000 not in text
-    assert "49" not in Page(paper("{{ 7 * 7 }}")).words
+    assert make is parts or "x" * 2000 not in text
+    assert "49" not in Page(parts("{{ 7 * 7 }}")).words
 
 
 @pytest.mark.parametrize("name", HOSTILE[:10])
 def test_words_are_shown_as_they_are(name):
-    shown = Page(paper(name))
+    shown = Page(parts(name))
     assert shown.root.findtext("body/section/h2") == name
     assert shown.table(name)[0] == [name]
 
@@ -187,9 +185,7 @@ def test_every_colour_is_there_in_light_and_dark():
 
 def test_templates_come_with_the_package_and_none_is_without_use():
     there = {path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.*")}
-    parts = (
-        *(Command, Finder, Heading, Image, KeyNumbers, Legend, NodeList, Notice, Paragraph, Table),
-    )
+    parts = (*(Command, Finder, Heading, KeyNumbers, Legend, NodeList, Notice, Paragraph, Table),)
     used = {f"parts/{part.template}" for part in parts}
     used |= {f"parts/{name}.html" for name in ("figure", "group", "class_name")}
     assert there == used | {"page.html", "style.css", "colours.css", "lists.js"}

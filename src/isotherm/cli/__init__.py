@@ -16,7 +16,6 @@ import isotherm.cli.evaluate
 import isotherm.cli.explain
 import isotherm.cli.label
 import isotherm.cli.regress
-import isotherm.cli.reproduce
 import isotherm.cli.suggest
 import isotherm.cli.suspects  # noqa: F401
 from isotherm.cli.app import app, run_command, settings

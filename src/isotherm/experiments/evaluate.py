@@ -158,7 +158,7 @@ def _of_decisions(how: dict[str, Any]) -> Contestant:
         solved = time.perf_counter() - started
         for decision in others:
             started = time.perf_counter()
-            ((*_, found),) = predictions(
+            ((_, found),) = predictions(
                 solution, classes, known, seeds, decisions=[decision], tol=how["tol"]
             )
             yield decision, found, solved + time.perf_counter() - started

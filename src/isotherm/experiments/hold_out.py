@@ -1,12 +1,12 @@
 """Hold-out: some labels are given as seeds, the others are there to score the answer.
 
-The temperatures of a draw are solved for once; each decision and each rule for unreached nodes
-then makes its own labels of them, as `DirichletClassifier` does.
+The temperatures of a draw are solved for once; each decision then makes its own labels of them, as
+`DirichletClassifier` does.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from isotherm.solvers.method import Solver
 
 TOL = 1e-6
-RULES = ("abstain", "zero")
 
 
 def draw_seeds(
@@ -66,7 +65,7 @@ def temperatures_of(
     Returns
     -------
     solution : Solution
-        Whatever was reached: ten sweeps are not meant to be at equilibrium.
+        Whatever was reached.
     classes : int array of shape (K,)
         The label of each column.
     """
@@ -86,19 +85,15 @@ def predictions(
     seeds: NDArray[np.intp],
     *,
     decisions: Iterable[str],
-    rules: Iterable[str] = ("abstain",),
     tol: float = TOL,
-) -> Iterator[tuple[str, str, NDArray[np.intp]]]:
-    """Labels of all nodes by each decision and rule; −1 where a node abstains."""
+) -> Iterator[tuple[str, NDArray[np.intp]]]:
+    """Labels of all nodes by each decision; −1 where a node abstains."""
     codes = np.full(len(labels), UNKNOWN, dtype=np.intp)
     codes[seeds] = np.searchsorted(classes, labels[seeds])
-    for rule in rules:
-        T: NDArray[np.floating] = solution.temperatures
-        if rule == "zero":
-            T = np.where(solution.unreached[:, np.newaxis], 0.0, T)
-        for decision in decisions:
-            found = judge(T, solution.certificate, codes, decision=decision, tol=tol).codes
-            yield decision, rule, np.where(found == UNKNOWN, UNKNOWN, classes[found])
+    for decision in decisions:
+        T, certificate = solution.temperatures, solution.certificate
+        found = judge(T, certificate, codes, decision=decision, tol=tol).codes
+        yield decision, np.where(found == UNKNOWN, UNKNOWN, classes[found])
 
 
 def macro_f1(truth: NDArray[np.intp], predicted: NDArray[np.intp]) -> float:
@@ -107,28 +102,3 @@ def macro_f1(truth: NDArray[np.intp], predicted: NDArray[np.intp]) -> float:
 
     classes = np.unique(truth)
     return float(f1_score(truth, predicted, labels=classes, average="macro", zero_division=0.0))
-
-
-def scored(
-    graph: Graph,
-    labels: NDArray[np.intp],
-    seeds: NDArray[np.intp],
-    *,
-    decisions: Iterable[str],
-    rules: Iterable[str] = ("abstain",),
-    solver: str | Solver = "auto",
-) -> list[dict[str, Any]]:
-    """Macro-F1 on the free nodes of known label, a row for each decision and rule."""
-    solution, classes = temperatures_of(graph, labels, seeds, solver)
-    free = labels != UNKNOWN
-    free[seeds] = False
-    return [
-        {
-            "decision": decision,
-            "unreached": rule,
-            "macro_f1": macro_f1(labels[free], predicted[free]),
-        }
-        for decision, rule, predicted in predictions(
-            solution, classes, labels, seeds, decisions=decisions, rules=rules
-        )
-    ]

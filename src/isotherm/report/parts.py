@@ -62,15 +62,6 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Image:
-    """A picture from a file of SVG, in base 64; nothing in it can act on the page."""
-
-    template: ClassVar[str] = "image.html"
-    caption: str
-    svg: str
-
-
-@dataclass(frozen=True)
 class Legend:
     """What the colours and rings of a drawing stand for: pairs of a style and a name."""
 
@@ -166,7 +157,6 @@ Part: TypeAlias = (
     | Command
     | Notice
     | Figure
-    | Image
     | Legend
     | Group
     | Table

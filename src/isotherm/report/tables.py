@@ -34,18 +34,12 @@ class Cell:
     colour: str = ""
     list_number: int = -1
 
-    def __str__(self) -> str:
-        return self.text if self.colour else f"{self.text} *"
-
 
 @dataclass(frozen=True)
 class Best:
     """A cell with the best number of its column, in bold."""
 
     best: str
-
-    def __str__(self) -> str:
-        return f"**{self.best}**"
 
 
 @dataclass(frozen=True)
@@ -70,19 +64,6 @@ class Table:
         Sentences that belong below.
     kind : str
         Its classes in the stylesheet; in one of "words3", say, three columns are words.
-
-    Examples
-    --------
-    >>> table = Table("Counts", ("set", "nodes"), [("karate", "34")], ("From 1977.",))
-    >>> print(table.markdown())
-    ### Counts
-    <BLANKLINE>
-    | set | nodes |
-    | --- | ---: |
-    | karate | 34 |
-    <BLANKLINE>
-    From 1977.
-    <BLANKLINE>
     """
 
     template: ClassVar[str] = "table.html"
@@ -91,18 +72,6 @@ class Table:
     rows: Sequence[Sequence[str | Cell | Best | Bars]]
     notes: Sequence[str] = ()
     kind: str = ""
-
-    def markdown(self) -> str:
-        """As a section in Markdown."""
-
-        def line(cells: Iterable[str | Cell | Best | Bars]) -> str:
-            return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
-
-        rules = ["---"] + ["---:"] * (len(self.columns) - 1)
-        lines = [f"### {self.title}", "", line(self.columns), line(rules)]
-        lines += [line(row) for row in self.rows]
-        lines += ["", *(note + "\n" for note in self.notes)]
-        return "\n".join(lines)
 
 
 def mean_and_spread(values: Sequence[float]) -> tuple[float, float]:

@@ -1,18 +1,19 @@
-"""Records → figures, by matplotlib (the extra ``isotherm[paper]``)."""
+"""Rows of the experiments → figures, by matplotlib."""
 
 from __future__ import annotations
 
+import warnings
 from importlib.util import find_spec
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.decision import DECISIONS
-from isotherm.errors import ParameterError
-from isotherm.experiments.paper import listed
-from isotherm.files import replacing
-from isotherm.report.layout import edges_among, positions
-from isotherm.report.tables import grouped, mean_and_spread
+from isotherm import DirichletClassifier, IsothermWarning, ParameterError, load_dataset
+from paper.decisions import DECISIONS, NAMES
+from paper.page import write
+from paper.printed import listed
+from paper.tables import grouped, mean_and_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,17 +23,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from isotherm.experiments.figure1 import Picture
-    from isotherm.report.tables import Row
+    from paper.tables import Row
 
-# Colours of the decisions, in their order, told apart by the colour-blind too (Okabe and Ito).
-COLOURS = (
-    *("#0072b2", "#999999", "#d55e00", "#e69f00"),
-    *("#009e73", "#cc79a7", "#56b4e9", "#000000"),
+# Told apart by the colour-blind, too (Okabe and Ito).
+COLOURS = dict(
+    zip(
+        DECISIONS,
+        ("#0072b2", "#999999", "#d55e00", "#e69f00", "#009e73", "#cc79a7"),
+        strict=True,
+    )
 )
 DASHED = ("partial", "mass")  # often on top of another
-NAMES = {"plain": "no centering", "centered": "centering", "partial": "partial centering"}
 FORMATS = ("png", "svg")
+KARATE_SEEDS = (0, 33)  # the two rivals
+# x and y of each member, as isotherm's pages lay the club out.
+KARATE_PLACES = """
+1.508 4.984  0.181 6.464  -1.35 5.306  1.066 6.106  3.783 3.533  4.963 5.094  4.88 4.065  0.555
+5.099  -2.048 5.605  -3.083 7.319  3.867 4.717  2.716 2.432  3.148 6.314  -0.748 6.054  -5.495
+6.351  -6.122 6.977  6.922 4.399  2.322 7.114  -4.954 7.424  -0.731 4.639  -6.229 4.993  1.541
+7.738  -6.566 5.893  -4.769 3.164  -2.802 1.1  -3.966 1.341  -6.922 3.829  -3.268 3.049  -2.828
+4.233  -5.773 3.918  -2.544 6.548  -2.21 3.367  -4.446 5.464  -3.966 5.156
+"""
 
 
 def check_library(parts: list[str]) -> None:
@@ -45,8 +56,7 @@ def check_library(parts: list[str]) -> None:
     """
     if parts and find_spec("matplotlib") is None:
         raise ParameterError(
-            f"{listed(parts)} cannot be drawn: matplotlib is not installed. "
-            "pip install 'isotherm[paper]'"
+            f"{listed(parts)} cannot be drawn: matplotlib is not installed. pip install '.[paper]'"
         )
 
 
@@ -61,35 +71,47 @@ def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure,
     return figure, axes.tolist()
 
 
-def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+def save(figure: Figure, folder: Path, name: str) -> None:
     """Write a figure as PNG and SVG."""
     import matplotlib as mpl
 
-    paths = []
     for kind in FORMATS:
-        path = folder / f"{name}.{kind}"
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        file = BytesIO()
         # With a salt of its own the same figure is the same file.
-        with replacing(path) as file, mpl.rc_context({"svg.hashsalt": "isotherm"}):
+        with mpl.rc_context({"svg.hashsalt": "isotherm"}):
             figure.savefig(file, format=kind, dpi=150, metadata=metadata)
-        paths.append(path)
-    return paths
+        write(folder / f"{name}.{kind}", file.getvalue())
 
 
-def karate(picture: Picture) -> Figure:
+def karate_rows() -> list[Row]:
+    """Temperatures and labels of the club's members, two of them seeds."""
+    club = load_dataset("karate")
+    known = {node: club.labels[node] for node in KARATE_SEEDS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsothermWarning)  # two labels are few, as in the paper
+        model = DirichletClassifier().fit(club.graph, known)
+    first = list(model.classes_).index(club.labels[KARATE_SEEDS[0]])
+    heat = model.temperatures_[:, first].tolist()
+    return [
+        {"node": i, "truth": club.labels[i], "temperature": T, "label": model.labels_[i]}
+        for i, T in enumerate(heat)
+    ]
+
+
+def karate(rows: list[Row]) -> Figure:
     """Figure 1: truth on the left, temperatures on the right."""
     figure, [axes] = _panels(1, 2, (9, 3.2))
-    nodes = np.arange(picture.graph.n_nodes)
-    edges = edges_among(picture.graph, nodes)
-    x, y = positions(len(nodes), edges).T
-    seeds = list(picture.seeds)
-    first = (picture.truth == picture.truth[seeds[0]]).astype(float)
+    edges = np.argwhere(np.triu(load_dataset("karate").graph.adjacency.toarray()))
+    x, y = np.array(KARATE_PLACES.split(), dtype=float).reshape(-1, 2).T
+    seeds = list(KARATE_SEEDS)
+    truth = [float(row["truth"] == rows[seeds[0]]["truth"]) for row in rows]
     for axis, heat, title in (
-        (axes[0], first, "ground truth"),
-        (axes[1], picture.temperatures, "temperatures at equilibrium"),
+        (axes[0], truth, "ground truth"),
+        (axes[1], [row["temperature"] for row in rows], "temperatures at equilibrium"),
     ):
-        for a, b in zip(*edges, strict=True):
-            axis.plot(x[[a, b]], y[[a, b]], color="#bbbbbb", linewidth=0.7, zorder=1)
+        for edge in edges:
+            axis.plot(x[edge], y[edge], color="#bbbbbb", linewidth=0.7, zorder=1)
         drawn = axis.scatter(
             x, y, c=heat, cmap="coolwarm", vmin=0, vmax=1, s=90, edgecolors="white", zorder=2
         )
@@ -125,7 +147,7 @@ def block_curves(rows: list[Row], labels: int) -> Figure:
             mean, spread = np.array(found).T
             _curve(axis, ratios, mean, decision, NAMES.get(decision, decision))
             band = mean - spread, mean + spread
-            axis.fill_between(ratios, *band, color=colour_of(decision), alpha=0.2, lw=0)
+            axis.fill_between(ratios, *band, color=COLOURS[decision], alpha=0.2, lw=0)
         axis.set_title(title)
         axis.set_xlabel(symbol)
         axis.set_xticks(range(1, 11))
@@ -136,19 +158,6 @@ def block_curves(rows: list[Row], labels: int) -> Figure:
     return figure
 
 
-def colour_of(decision: str) -> str:
-    """The colour of a decision; a new one has a colour as well.
-
-    Examples
-    --------
-    >>> colour_of("centered"), colour_of("not known here") in COLOURS
-    ('#0072b2', True)
-    """
-    known = list(DECISIONS)
-    number = known.index(decision) if decision in known else len(known)
-    return COLOURS[number % len(COLOURS)]
-
-
 def _curve(
     axis: Axes, x: Sequence[float], y: NDArray[np.float64], decision: str, name: str
 ) -> None:
@@ -157,7 +166,7 @@ def _curve(
         x,
         y,
         label=name,
-        color=colour_of(decision),
+        color=COLOURS[decision],
         linestyle="--" if dashed else "-",
         marker="o",
         markersize=2.5 if dashed else 4,

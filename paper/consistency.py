@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.block_model import BlockModel
-from isotherm.decision import DECISIONS
+from isotherm import BlockModel
+from paper.decisions import DECISIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

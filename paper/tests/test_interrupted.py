@@ -1,4 +1,4 @@
-"""`isotherm reproduce` can be stopped at any time: no orphans, nothing torn, and it goes on."""
+"""`python -m paper` can be stopped at any time: no orphans, nothing torn, and it goes on."""
 
 import json
 import os
@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from isotherm import IsothermError
-from isotherm.experiments import protocol
-from isotherm.experiments.protocol import cells_of, run_cells
-from isotherm.experiments.store import Store
+from paper import protocol
+from paper.protocol import Store, cells_of, run_cells
 
 pytestmark = [
     pytest.mark.slow,
@@ -21,7 +21,7 @@ pytestmark = [
 
 
 def command(folder):
-    return [sys.executable, "-m", "isotherm", "reproduce", "figure2", "--repeats", "500",
+    return [sys.executable, "-m", "paper", "figure2", "--repeats", "500",
             "--jobs", "2", "--folder", str(folder)]  # fmt: skip
 
 
@@ -57,7 +57,11 @@ def group_is_gone(group):
 )
 def test_stopped_at_any_time_it_leaves_no_process_and_no_torn_file(tmp_path, number, whole_group):
     with subprocess.Popen(
-        command(tmp_path), stderr=subprocess.PIPE, text=True, start_new_session=True
+        command(tmp_path),
+        cwd=Path(__file__).parents[2],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
         try:
             wait_for(lambda: lines_of(tmp_path))
@@ -84,5 +88,5 @@ def test_a_process_that_is_killed_is_an_error_that_says_what_to_do(tmp_path, mon
         run_cells(cells, Store(tmp_path / "cells.jsonl"), jobs=2)
 
 
-def _die(_):
+def _die(*_):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,19 +1,19 @@
-"""Rows of the paper's experiments → its tables, with its numbers beside ours."""
+"""Rows of the experiments → tables, with the paper's numbers beside ours."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from isotherm.experiments.paper import TABLE1, TABLE2, is_printed, title_of
-from isotherm.experiments.summary import is_close, paper_mean, summarise
-from isotherm.report.paper.figures import NAMES
-from isotherm.report.tables import Cell, Table, grouped, mean_and_spread
+from paper.decisions import NAMES
+from paper.page import Table
+from paper.printed import PRINTED, TABLE1, TABLE2, title_of
 
 if TYPE_CHECKING:
-    from isotherm.experiments.summary import Score
-    from isotherm.report.tables import Row
+    from collections.abc import Iterable, Sequence
 
-
+Row: TypeAlias = dict[str, Any]  # what an experiment found: what a value is depends on its column
+CLOSE = 0.03  # of the paper's mean
 NOT_RUN = "not run"
 
 
@@ -21,7 +21,7 @@ def _advice(missing: list[str]) -> tuple[str, ...]:
     """What to do about rows that were never run, if there are any."""
     if not missing:
         return ()
-    return ("Not run: the data set could not be had; isotherm datasets info NAME says from where.",)
+    return ("Not run: the data set could not be had; docs/paper.md says where they come from.",)
 
 
 def _place(row: tuple[str, str]) -> int:
@@ -31,7 +31,7 @@ def _place(row: tuple[str, str]) -> int:
 
 def counts(rows: list[Row], missing: list[str]) -> Table:
     """Table 1."""
-    lines: list[tuple[str | Cell, ...]] = []
+    lines: list[tuple[str, ...]] = []
     found = {row["dataset"]: row for row in rows}
     for name, _ in sorted(((name, "") for name in (*found, *missing)), key=_place):
         if name not in found:
@@ -39,11 +39,11 @@ def counts(rows: list[Row], missing: list[str]) -> Table:
             lines.append((title_of(name), *(cell for pair in beside for cell in pair)))
             continue
         row = found[name]
-        line: list[str | Cell] = [title_of(name)]
+        line = [title_of(name)]
         for key in ("nodes", "edges", "classes"):
             theirs = row.get(f"paper_{key}")
             ours = f"{row[key]:,}"
-            line.append(ours if theirs in (None, row[key]) else Cell(ours))
+            line.append(ours if theirs in (None, row[key]) else f"{ours} *")
             line.append("–" if theirs is None else f"{theirs:,}")
         lines.append(tuple(line))
     columns = ("data set", "nodes", "paper", "edges", "paper", "classes", "paper")
@@ -68,8 +68,8 @@ def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
     scores = summarise(rows)
     tables = []
     shares = grouped(rows, "seed_fraction")
-    for (fraction,), group in sorted(shares.items(), key=lambda share: not is_printed(*share[0])):
-        lines: list[tuple[str | Cell, ...]] = []
+    for (fraction,), group in sorted(shares.items(), key=lambda share: share[0][0] not in PRINTED):
+        lines: list[tuple[str, ...]] = []
         shown = grouped(group, "dataset", "unreached")
         for dataset, rule in sorted([*shown, *((name, "") for name in missing)], key=_place):
             if not rule:
@@ -96,7 +96,7 @@ def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
                 )
             )
         columns = ("data set", "no centering", "paper", "centering", "paper", "variation", "paper")
-        where = "" if is_printed(fraction) else " (in the source of the paper only)"
+        where = "" if fraction in PRINTED else " (in the source of the paper only)"
         tables.append(
             Table(f"Table 2, {fraction:.0%} of seeds{where}", columns, lines, _advice(missing))
         )
@@ -154,20 +154,59 @@ def growth_table(rows: list[Row]) -> Table:
     return Table("Share of wrong labels", ("model", *decisions), lines)
 
 
-def _show(score: Score | tuple[float, float]) -> str:
-    return f"{score[0]:.3f} ± {score[1]:.3f}"
+class Score(NamedTuple):
+    """Mean and standard deviation over the repeats."""
+
+    mean: float
+    std: float
 
 
-def _beside(dataset: str, fraction: float, decision: str, score: Score) -> str | Cell:
+Key = tuple[str, float, str, str]  # data set, share of seeds, decision, rule for unreached nodes
+
+
+def mean_and_spread(values: Sequence[float]) -> Score:
+    """Mean and standard deviation."""
+    mean = sum(values) / len(values)
+    return Score(mean, math.sqrt(sum((value - mean) ** 2 for value in values) / len(values)))
+
+
+def grouped(rows: Iterable[Row], *by: str) -> dict[tuple[Any, ...], list[Row]]:
+    """Rows by the values of some of their columns, in order of appearance."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in by), []).append(row)
+    return groups
+
+
+def summarise(rows: Iterable[Row]) -> dict[Key, Score]:
+    """Macro-F1 of each data set, share of seeds, decision and rule."""
+    groups = grouped(rows, "dataset", "seed_fraction", "decision", "unreached")
+    return {
+        (dataset, fraction, decision, rule): mean_and_spread([row["macro_f1"] for row in group])
+        for (dataset, fraction, decision, rule), group in groups.items()
+    }
+
+
+def is_close(dataset: str, fraction: float, decision: str, mean: float) -> bool | None:
+    """Whether a mean is within 0.03 of the paper's; None if the paper has none."""
+    theirs = TABLE2.get(fraction, {}).get(dataset)
+    return None if theirs is None else abs(mean - getattr(theirs, decision)) <= CLOSE + 1e-9
+
+
+def _show(score: Score) -> str:
+    return f"{score.mean:.3f} ± {score.std:.3f}"
+
+
+def _beside(dataset: str, fraction: float, decision: str, score: Score) -> str:
     far = is_close(dataset, fraction, decision, score.mean) is False
-    return Cell(_show(score)) if far else _show(score)
+    return f"{_show(score)} *" if far else _show(score)
 
 
 def _paper(dataset: str, fraction: float, decision: str) -> str:
-    mean = paper_mean(dataset, fraction, decision)
-    if mean is None:
+    scores = TABLE2.get(fraction, {}).get(dataset)
+    if scores is None:
         return "–"
-    return f"{mean:.2f} ± {getattr(TABLE2[fraction][dataset], f'{decision}_std'):.2f}"
+    return f"{getattr(scores, decision):.2f} ± {getattr(scores, f'{decision}_std'):.2f}"
 
 
 def _paper_variation(dataset: str, fraction: float) -> str:

@@ -1,1 +1,0 @@
-"""Records of the paper's experiments → its tables, its figures and one page."""
