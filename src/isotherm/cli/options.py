@@ -109,7 +109,7 @@ ExplanationFile = Annotated[
         "--draw",
         metavar="FILE",
         help="Also write the explanation to a file; its ending chooses a web page (.html), text "
-        "(.txt) or drawings (.svg, .png, .pdf).",
+        "(.txt) or, for one node, a drawing (.svg).",
     ),
 ]
 Memory = Annotated[

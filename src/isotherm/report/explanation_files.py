@@ -1,4 +1,4 @@
-"""Explanations → files, by the ending of their names: a page, text, or drawings.
+"""Explanations → files, by the ending of their names: a page, text, or a drawing.
 
 A new kind of file is a function and an entry in `KINDS`.
 """
@@ -6,11 +6,10 @@ A new kind of file is a function and an entry in `KINDS`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from isotherm.errors import MissingLibrary, ParameterError
+from isotherm.errors import ParameterError
 from isotherm.files import replacing, written
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from isotherm.report.pages.explanation import Classes
     from isotherm.trust.explain import Explanation
 
-MOST_DRAWN = 20  # drawings in one picture
 WIDTH = 100  # letters of a line of text
 
 
@@ -53,25 +51,6 @@ class Explanations:
             found += ["", "", *lines] if found else lines
         return [*found, *([""] if found and self.unexplained else []), *self.unexplained]
 
-    def drawn(self) -> list[tuple[str, str, Explanation]]:
-        """Those that have paths to draw, with their titles and what is not drawn.
-
-        Raises
-        ------
-        ParameterError
-            If there is none.
-        """
-        from isotherm.report.explanation_lines import heading, rest_words
-        from isotherm.report.words import short
-
-        found = [(short(heading(why), 90), rest_words(why), why) for why in self.whys if why.paths]
-        if not found:
-            raise ParameterError(
-                "there is nothing to draw, because seeds get no heat from others: write .txt or "
-                ".html instead, or add --without-own"
-            )
-        return found
-
 
 @dataclass(frozen=True)
 class Kind:
@@ -81,15 +60,12 @@ class Kind:
     ----------
     write : callable
         Writes explanations to a binary file.
-    library : str
-        That it needs, in the extra of the same files.
-    is_one_picture : bool
-        Whether all drawings are in one picture, which has no room for many.
+    is_drawing : bool
+        Whether it is one drawing, of one node.
     """
 
     write: Callable[[IO[bytes], Explanations], None]
-    library: str = ""
-    is_one_picture: bool = False
+    is_drawing: bool = False
 
 
 def check_explanation_file(name: str, n_nodes: int) -> None:
@@ -98,24 +74,16 @@ def check_explanation_file(name: str, n_nodes: int) -> None:
     Raises
     ------
     ParameterError
-        An ending that stands for no kind of file; more drawings than a picture has room for.
-    MissingLibrary
-        If what it takes is not installed.
+        An ending that stands for no kind of file; several nodes for one drawing.
     """
     ending = Path(name.lower()).suffix
     if ending not in KINDS:
         known = ", ".join(KINDS)
         raise ParameterError(f"{name}: the ending chooses the format and must be one of {known}")
-    kind = KINDS[ending]
-    if kind.is_one_picture and n_nodes > MOST_DRAWN:
+    if KINDS[ending].is_drawing and n_nodes > 1:
         raise ParameterError(
-            f"{name}: a picture has room for {MOST_DRAWN} nodes, and there are {n_nodes}: write "
-            ".pdf, with a page for each node, or .html"
-        )
-    if kind.library and find_spec(kind.library) is None:
-        raise MissingLibrary(
-            f"{name}: {ending} needs {kind.library}: pip install 'isotherm[pictures]', or write "
-            ".svg or .html"
+            f"{name}: a drawing shows one node, and there are {n_nodes}: write .html, which shows "
+            "them all, or a file for each node"
         )
 
 
@@ -145,28 +113,23 @@ def _write_text(file: IO[bytes], found: Explanations) -> None:
 
 
 def _write_svg(file: IO[bytes], found: Explanations) -> None:
+    from isotherm.report.explanation_lines import heading, rest_words
     from isotherm.report.pages.heat_flow import heat_flow_file
+    from isotherm.report.words import short
 
-    file.write(heat_flow_file(found.drawn(), found.classes.palette).encode())
-
-
-def _write_png(file: IO[bytes], found: Explanations) -> None:
-    from isotherm.report.pages.flow_picture import write_png
-
-    write_png(file, found.drawn(), found.classes.palette)
-
-
-def _write_pdf(file: IO[bytes], found: Explanations) -> None:
-    from isotherm.report.pages.flow_picture import write_pdf
-
-    write_pdf(file, found.drawn(), found.classes.palette)
+    (why,) = found.whys
+    if not why.paths:
+        raise ParameterError(
+            "there is nothing to draw, because seeds get no heat from others: write .txt or "
+            ".html instead, or add --without-own"
+        )
+    title, note = short(heading(why), 90), rest_words(why)
+    file.write(heat_flow_file(title, note, why, found.classes.palette).encode())
 
 
 KINDS = {
     ".html": Kind(_write_page),
     ".htm": Kind(_write_page),
     ".txt": Kind(_write_text),
-    ".svg": Kind(_write_svg, is_one_picture=True),
-    ".png": Kind(_write_png, "matplotlib", is_one_picture=True),
-    ".pdf": Kind(_write_pdf, "matplotlib"),
+    ".svg": Kind(_write_svg, is_drawing=True),
 }

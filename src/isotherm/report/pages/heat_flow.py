@@ -11,7 +11,7 @@ from isotherm.report.svg import element, picture, together
 from isotherm.report.words import percent, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from markupsafe import Markup
 
@@ -41,38 +41,25 @@ def heat_flow(why: Explanation, palette: Palette) -> Markup:
     return picture(_drawn(layout, colour), layout.size, told, "flow", style=wide)
 
 
-def heat_flow_file(titled: Sequence[tuple[str, str, Explanation]], palette: Palette) -> str:
-    """Drawings with their titles, one below the other, as an SVG file.
-
-    Parameters
-    ----------
-    titled : sequence of tuples
-        Of a title, a note below it and an explanation that has paths.
-    palette : Palette
-    """
-    parts, top, wide = [], 0.0, 0.0
-    for title, note, why in titled:
-        layout = FlowLayout(why, palette)
-        drawn = element(
-            "g", _drawn(layout, fixed), transform=f"translate(0 {top + TITLE_ROOM:.0f})"
-        )
-        parts += [element("text", title, x=16.0, y=top + 22, class_="title")]
-        parts += [element("text", note, x=16.0, y=top + 38), drawn]
-        top, wide = top + TITLE_ROOM + layout.size[1], max(wide, layout.size[0])
-    ground = element("rect", width=wide, height=top, fill=PAPER)
+def heat_flow_file(title: str, note: str, why: Explanation, palette: Palette) -> str:
+    """The same as an SVG file, below a title and a note."""
+    layout = FlowLayout(why, palette)
+    wide, high = layout.size[0], layout.size[1] + TITLE_ROOM
     return element(
         "svg",
         element("style", STYLE),
-        ground,
-        *parts,
+        element("rect", width=wide, height=high, fill=PAPER),
+        element("text", title, x=16.0, y=22.0, class_="title"),
+        element("text", note, x=16.0, y=38.0),
+        element("g", _drawn(layout, _fixed), transform=f"translate(0 {TITLE_ROOM:.0f})"),
         xmlns="http://www.w3.org/2000/svg",
         width=wide,
-        height=top,
-        viewBox=f"0 0 {wide:.0f} {top:.0f}",
+        height=high,
+        viewBox=f"0 0 {wide:.0f} {high:.0f}",
     )
 
 
-def fixed(number: int) -> str:
+def _fixed(number: int) -> str:
     """A colour by its number, for paper; grey if there is none of that number."""
     return COLOURS[number] if 0 <= number < len(COLOURS) else OTHER
 
