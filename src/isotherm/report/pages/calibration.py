@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import softmax
 
 from isotherm.report.pages import charts
 from isotherm.report.parts import Figure, Group, Section
@@ -19,13 +18,9 @@ if TYPE_CHECKING:
     from isotherm.report.pages.findings import Findings
     from isotherm.trust.interval import Interval
 
-    Said = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of labels: probability, is it right
-
 FEWEST_DRAWN = 20  # seeds of a reliability diagram
 BINS, FEWEST_BINS = 10, 4
 SEEDS_PER_BIN = 10  # from which on there are as many bins as that
-SHARPNESS = 5.0  # of the softmax of scikit-network
-RIVAL = "softmax of 5 × centred temperature"
 
 CALIBRATION = (
     "This shows whether probabilities can be taken at face value. Seeds left out are grouped by "
@@ -33,8 +28,7 @@ CALIBRATION = (
     "its bar is the 95 % interval of the share that is right. On the dashed line, labels with a "
     "probability of 80 % are right four times in five. Points below the line promise too much, "
     "points above it too little. The expected calibration error is the mean distance from the "
-    "line, over seeds. The thin grey line shows what scikit-network's rule gives for the same "
-    "seeds. "
+    "line, over seeds. "
 )
 FROM_THESE = (
     "Our probabilities were fitted to these same seeds, with a few numbers for each class, and may "
@@ -45,8 +39,9 @@ FROM_OTHERS = "Our probabilities come from models fitted to other seeds."
 
 def calibration(title: str, found: Findings) -> Section:
     """The section about what probabilities are worth."""
-    check, (ours, rival) = found.check, _said(found)
-    m, how = len(ours[0]), "" if check.drawn is None else " drawn at random"
+    probability, is_right = _judged(found)
+    check, m = found.check, len(probability)
+    how = "" if check.drawn is None else " drawn at random"
     if m < FEWEST_DRAWN:
         words = (
             f"{counted(m, 'seed') if m else 'No seed'}{how} could be checked: too few to say "
@@ -55,12 +50,10 @@ def calibration(title: str, found: Findings) -> Section:
         )
         return Section(title, words)
     bins = max(FEWEST_BINS, min(BINS, m // SEEDS_PER_BIN))
-    points, others = reliability(*ours, bins), reliability(*rival, bins)
-    errors = [calibration_error(*said, bins) for said in (ours, rival)]
-    caption = (
-        f"{m:,} labels of seeds{how and how + ','} left out: expected calibration error "
-        f"{errors[0]:.3f}; {RIVAL}: {errors[1]:.3f}"
-    )
+    points = reliability(probability, is_right, bins)
+    error = calibration_error(probability, is_right, bins)
+    seeds = f"seeds{how and how + ','} left out"
+    caption = f"{m:,} labels of {seeds}: expected calibration error {error:.3f}"
     rows = []
     for n, said, right in points:
         cells = (
@@ -71,22 +64,18 @@ def calibration(title: str, found: Findings) -> Section:
         )
         rows.append(cells)
     columns = ("predicted", "seeds", "right", "95 % interval")
-    picture = charts.reliability(
-        points, others, caption, ("calibrated, in use", RIVAL), check.basis
-    )
+    picture = charts.reliability(points, caption, check.basis)
     pair = Group("pair", [Figure(caption, picture), Table("Predicted and observed", columns, rows)])
     learnt = FROM_OTHERS if found.model.views_ else FROM_THESE
     return Section(title, CALIBRATION + learnt, [pair])
 
 
-def _said(found: Findings) -> tuple[Said, Said]:
-    """Of the labels that seeds left out get: ours, and those of the softmax by its own labels."""
+def _judged(found: Findings) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Of the labels that seeds left out get: how probable they are, and whether they are right."""
     check, left = found.check, found.model.left_out_
     counts = left.reached if check.drawn is None else left.reached & check.drawn
     some = np.flatnonzero(counts)
-    truth, right = check.codes[some], check.labels[some] == check.truth[some]
-    Q = softmax(SHARPNESS * left.scores("centered")[some], axis=1)
-    return (check.certainty[some], right), (Q.max(axis=1), Q.argmax(1) == truth)
+    return check.certainty[some], check.labels[some] == check.truth[some]
 
 
 def within(interval: Interval) -> str:

@@ -139,43 +139,18 @@ def _ticks(ceiling: float, log: bool) -> list[float]:
 LEFT, RIGHT, UPPER, LOWER = 36.0, 346.0, 24.0, 264.0  # the sides of a square of shares
 
 
-def reliability(
-    ours: Sequence[Bin],
-    rival: Sequence[Bin],
-    description: str,
-    names: tuple[str, str],
-    basis: Basis = NOT_KNOWN,
-) -> Markup:
+def reliability(bins: Sequence[Bin], description: str, basis: Basis = NOT_KNOWN) -> Markup:
     """Predicted probability against the share that is right; good ones lie on the diagonal.
 
-    Parameters
-    ----------
-    ours : sequence of Bin
-        Full points, larger where there are more labels, with bars of 95 % confidence.
-    rival : sequence of Bin
-        Hollow points on a thin line.
-    description : str
-    names : pair of str
-        Of the two.
-    basis : Basis, optional
-        What the shares rest on.
+    Points are larger where there are more labels, and have bars of 95 % confidence.
     """
     diagonal = f"M{LEFT:g} {LOWER:g}L{RIGHT:g} {UPPER:g}"
     parts = [
         *_axes("predicted probability"),
         element("path", class_="mean", d=diagonal),
-        _thin(rival),
-        *_points(ours, basis),
+        *_points(bins, basis),
     ]
-    for row, kind in enumerate(("ours", "rival")):
-        y = LOWER + 48 + 17 * row
-        line = element("line", x1=LEFT, x2=LEFT + 22, y1=y, y2=y)
-        dot = element("ellipse", cx=LEFT + 11, cy=y, rx=4 - row, ry=4 - row)
-        parts += [
-            element("g", line, dot, class_=kind),
-            element("text", names[row], x=LEFT + 29, y=y + 4),
-        ]
-    return picture(together(*parts), (360, LOWER + 72), description)
+    return picture(together(*parts), (360, LOWER + 36), description)
 
 
 def trade(rows: Sequence[Coverage], description: str) -> Markup:
@@ -183,7 +158,7 @@ def trade(rows: Sequence[Coverage], description: str) -> Markup:
     parts = _axes("share of free nodes labelled")
     corners = (_at(each.labelled, each.right.value) for each in rows)
     line = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in corners))
-    parts.append(element("g", line, class_="rival"))
+    parts.append(element("g", line, class_="curve"))
     for each in rows:
         x, y = _at(each.labelled, each.right.value)
         (_, low), (_, high) = (_at(0.0, end) for end in (each.right.low, each.right.high))
@@ -193,7 +168,7 @@ def trade(rows: Sequence[Coverage], description: str) -> Markup:
         )
         bar = element("line", x1=x, x2=x, y1=low, y2=high)
         dot = element("ellipse", element("title", told), cx=x, cy=y, rx=4, ry=4)
-        parts.append(element("g", bar, dot, class_="ours"))
+        parts.append(element("g", bar, dot, class_="point"))
     return picture(together(*parts), (360, LOWER + 36), description)
 
 
@@ -222,12 +197,6 @@ def _point(each: Bin, r: float) -> Markup:
     return element("ellipse", element("title", told), cx=x, cy=y, rx=r, ry=r)
 
 
-def _thin(bins: Sequence[Bin]) -> Markup:
-    corners = (_at(each.probability, each.right) for each in bins)
-    line = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in corners))
-    return element("g", line, *(_point(each, 2.2) for each in bins), class_="rival")
-
-
 def _points(bins: Sequence[Bin], basis: Basis) -> list[Markup]:
     most = max((each.n_labels for each in bins), default=1)
     points = []
@@ -236,5 +205,5 @@ def _points(bins: Sequence[Bin], basis: Basis) -> list[Markup]:
         (x, low), (_, high) = (_at(each.probability, end) for end in (share.low, share.high))
         line = element("line", x1=x, x2=x, y1=low, y2=high)
         size = 2.5 + 5.5 * math.sqrt(each.n_labels / most)
-        points.append(element("g", line, _point(each, size), class_="ours"))
+        points.append(element("g", line, _point(each, size), class_="point"))
     return points
