@@ -71,6 +71,16 @@ def served(session, port=0):
         assert not thread.is_alive()
 
 
+def label_suggested(session, count):
+    """Give so many labels, each the true one of the node that is suggested."""
+    for _ in range(count):
+        session.model.wait(session.labelling.version, 30)
+        assert session.model.wait_for_suggestions(30)
+        name = session.cards.names[session.next_node()]
+        session.label(name, session.truth.of(name), "oracle")
+    session.model.wait(session.labelling.version, 30)
+
+
 class Client:
     """Sends requests as another program would: with the token, by default."""
 

@@ -1,6 +1,5 @@
 """``isotherm label`` from the command line: what it refuses, and what it does without a browser."""
 
-import json
 import os
 import re
 import signal
@@ -12,7 +11,6 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs isotherm[page]")
 
-from conftest import CliRun
 from isotherm.cli import run
 from labelling_page import Client
 
@@ -25,8 +23,6 @@ TOKEN = "a-token-of-these-tests"  # noqa: S105
 def files(tmp_path):
     (tmp_path / "edges.csv").write_text(EDGES)
     (tmp_path / "labels.csv").write_text(LABELS)
-    rows = "".join(f"{node},{'left' if node < 'd' else 'right'}\n" for node in "abcdef")
-    (tmp_path / "truth.csv").write_text("node,label\n" + rows)
     return tmp_path
 
 
@@ -35,8 +31,6 @@ def files(tmp_path):
     [
         ([], "Name either a file of EDGES"),
         (["edges.csv", "--demo", "karate"], "Name either a file of EDGES"),
-        (["edges.csv", "--no-page"], "--no-page needs --oracle"),
-        (["edges.csv", "--oracle", "demo"], "--oracle demo needs --demo"),
         (["edges.csv", "--host", "::"], "lets other machines connect"),
         (["edges.csv", "--token", "short"], "at least 16"),
         (["edges.csv", "--link", "javascript:{id}"], "must begin with https"),
@@ -50,29 +44,6 @@ def test_what_makes_no_sense_is_said(files, arguments, message, monkeypatch, cap
     monkeypatch.setattr(sys, "argv", ["isotherm", "label", *arguments, "--no-open"])
     assert run() == 2
     assert message in re.sub(r"[\s│]+", " ", capsys.readouterr().err)
-
-
-@pytest.mark.slow
-def test_the_oracle_plays_without_a_page_and_the_journal_is_told_again(files):
-    cli = CliRun(files)
-    command = ["label", "edges.csv", "labels.csv"]
-    result = cli(*command, "--oracle", "truth.csv", "--no-page", "--answers", "2")
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith(
-        "4 labels, 100.0 % right; labels drawn at random would have taken"
-    )
-    lines = (files / "labels.csv.journal").read_text().splitlines()
-    given = [entry for entry in map(json.loads, lines[1:]) if entry["act"] == "label"]
-    assert [entry["who"] for entry in given] == ["oracle", "oracle"]
-    again = cli(*command, "--replay", "--save", "again.csv")
-    assert again.returncode == 0
-    assert again.stdout.count(" oracle ") == 2
-    assert "of them, 2 correctly" in again.stdout
-    labels = dict(line.split(",") for line in (files / "again.csv").read_text().split()[1:])
-    assert labels == {"a": "left", "f": "right"} | {one["node"]: one["label"] for one in given}
-    (files / "edges.csv").write_text(EDGES + "f,g\n")
-    other = cli(*command, "--replay")
-    assert (other.returncode, "another graph" in other.stderr) == (1, True)
 
 
 class Started:

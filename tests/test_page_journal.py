@@ -1,4 +1,4 @@
-"""What is said on the labelling page is kept, and undone, and told again."""
+"""What is said on the labelling page is kept, and undone."""
 
 import json
 import os
@@ -13,10 +13,9 @@ pytest.importorskip("starlette", reason="needs isotherm[page]")
 
 from isotherm.errors import FileError, LabelError
 from isotherm.job import Job
-from isotherm.page.journal import Journal, JournalError, fingerprint, read_entries
+from isotherm.page.journal import Journal, JournalError, fingerprint
 from isotherm.page.labelling import Labelling, Point
 from isotherm.page.opening import PageFiles, open_session
-from isotherm.page.replay import replay
 from isotherm.pipeline import Silent
 from labelling_page import Full, open_labelling, path_graph
 
@@ -194,7 +193,9 @@ def test_a_label_refused_on_a_full_disk_leaves_no_byte(tmp_path, room):
     command = [sys.executable, "-c", FULL_DISK, str(path), str(room)]
     told = subprocess.run(command, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
-    assert [entry.node for entry in read_entries(path, "graph")] == ["before", "after"]
+    journal = Journal(path, "graph")
+    journal.close()
+    assert [entry.node for entry in journal.entries] == ["before", "after"]
 
 
 @pytest.mark.parametrize("is_stuck", [False, True])
@@ -231,7 +232,7 @@ def test_a_number_that_comes_twice_is_that_of_the_later_line(tmp_path, n_after):
     again.label("d", "left")
     again.journal.close()
     assert kept(tmp_path) == again.labels
-    assert len(read_entries(path, fingerprint(GRAPH))) == n_after + 3
+    assert len(again.journal.entries) == n_after + 3
 
 
 def test_the_page_says_what_a_journal_has_left_out(tmp_path):
@@ -249,21 +250,6 @@ def test_the_page_says_what_a_journal_has_left_out(tmp_path):
         (note,) = session.notes
         assert "found no room on a full disk" in note or "was cut off and is ignored" in note
         path.unlink()
-
-
-def test_replay_tells_what_the_model_had_thought(tmp_path):
-    graph = path_graph(*"abcdefg")
-    labelling = open_labelling(tmp_path, graph)
-    for node, label in (("a", "left"), ("g", "right"), ("b", "left"), ("f", "left")):
-        labelling.label(node, label)
-    labelling.skip("c")
-    labelling.undo()
-    labelling.undo()
-    labelling.journal.close()
-    entries = read_entries(labelling.journal.path, fingerprint(graph))
-    steps = list(replay(graph, entries, {}, {}))
-    assert [step.thought for step in steps] == [None, "left", "left", "right", None, None, None]
-    assert steps[-1].all_labels == labelling.labels == {"a": "left", "g": "right", "b": "left"}
 
 
 WRITER = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import threading
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,12 +17,9 @@ from isotherm.cli.console import Console
 from isotherm.cli.jobs import make_job
 from isotherm.cli.messages import MessageOptions, say
 from isotherm.cli.reading_options import ReadingOptions
-from isotherm.errors import IsothermWarning, MissingLibrary, ParameterError
-from isotherm.printable import one_line
+from isotherm.errors import IsothermWarning, MissingLibrary
 
 if TYPE_CHECKING:
-    from isotherm.job import Job
-    from isotherm.page.opening import PageFiles
     from isotherm.page.session import LabellingSession
 
 _page = partial(typer.Option, rich_help_panel="Page")
@@ -52,20 +48,6 @@ class PageOptions:
             help="Address of a node's web page, to link to; {id} stands for its id.",
         ),
     ] = None
-    oracle: Annotated[
-        str | None,
-        _page(
-            metavar="FILE",
-            help="True labels, used to answer automatically; 'demo' means those of --demo.",
-        ),
-    ] = None
-    answers: Annotated[
-        int | None,
-        _page(
-            min=1,
-            help="Most labels that the oracle gives; by default it stops when more hardly help.",
-        ),
-    ] = None
     journal: Annotated[
         str | None,
         _page(
@@ -77,9 +59,6 @@ class PageOptions:
         str | None,
         _page(metavar="FILE", help="CSV file that 'Save' writes; by default beside LABELS."),
     ] = None
-    replay: Annotated[
-        bool, _page("--replay", help="Print what the journal holds, step by step, without a page.")
-    ] = False
     who: Annotated[
         str | None,
         _page(metavar="NAME", help="Name of the person labelling; by default your user name."),
@@ -108,12 +87,6 @@ class ServerOptions:
     open_page: Annotated[bool, _served("--open/--no-open", help="Whether to open a browser.")] = (
         True
     )
-    page: Annotated[
-        bool,
-        _served(
-            "--page/--no-page", help="Whether to show the page; without it, the oracle labels."
-        ),
-    ] = True
 
 
 @command
@@ -133,7 +106,7 @@ def label(
 
     For example: isotherm label edges.csv; isotherm label --demo karate
     """
-    _check(edges, labels, asked, server)
+    _check(edges, labels, asked.demo)
     try:
         from isotherm.page.opening import PageFiles, open_demo, open_session
         from isotherm.page.security import check_host
@@ -144,11 +117,7 @@ def label(
         model="paper", decision=decision, leak=heat.leak, unreached=heat.unreached
     )
     job = make_job(edges or "", labels or "", reading, model, solver)
-    oracle = None if asked.oracle == "demo" else asked.oracle
-    files = PageFiles(asked.journal, asked.save, asked.nodes, asked.link, oracle)
-    if asked.replay:
-        _replay(job, files, asked, messages)
-        return
+    files = PageFiles(asked.journal, asked.save, asked.nodes, asked.link)
     who = asked.who if asked.who is not None else _user()
     with messages.stages() as stages:
         if asked.demo is not None:
@@ -159,23 +128,17 @@ def label(
         warnings.simplefilter("ignore", IsothermWarning)  # the page shows what it is about
         session.start()
         try:
-            _run(session, asked, server)
+            _serve(session, server)
         finally:
             session.stop()
     _tell_end(session)
 
 
-def _check(
-    edges: str | None, labels: str | None, asked: PageOptions, server: ServerOptions
-) -> None:  # fmt: skip
-    if (edges is None) == (asked.demo is None):
+def _check(edges: str | None, labels: str | None, demo: str | None) -> None:
+    if (edges is None) == (demo is None):
         raise typer.BadParameter("Name either a file of EDGES or a demo, such as --demo karate.")
-    if asked.demo is not None and labels is not None:
+    if demo is not None and labels is not None:
         raise typer.BadParameter(f"--demo takes no files: leave out {labels}.")
-    if asked.oracle == "demo" and asked.demo is None:
-        raise typer.BadParameter("--oracle demo needs --demo; or name a file of true labels.")
-    if asked.oracle is None and not server.page:
-        raise typer.BadParameter("--no-page needs --oracle: otherwise nobody could label.")
 
 
 def _user() -> str:
@@ -185,10 +148,7 @@ def _user() -> str:
         return ""
 
 
-def _run(session: LabellingSession, asked: PageOptions, server: ServerOptions) -> None:
-    if not server.page:
-        _let_oracle_play(session, asked.answers)
-        return
+def _serve(session: LabellingSession, server: ServerOptions) -> None:
     from isotherm.page.server import PageServer, open_browser
 
     served = PageServer(session, host=server.host, port=server.port, token=server.token)
@@ -202,34 +162,8 @@ def _run(session: LabellingSession, asked: PageOptions, server: ServerOptions) -
         open_browser(
             served.address, lambda: say("note", "no browser could be opened: use the address above")
         )
-    playing = None
-    is_over = threading.Event()
-    if asked.oracle is not None:
-        playing = threading.Thread(
-            target=_let_oracle_play, args=(session, asked.answers, is_over), daemon=True
-        )
-        playing.start()
     with suppress(KeyboardInterrupt):  # which is how it ends
         served.run()
-    is_over.set()
-    if playing is not None:
-        playing.join()
-
-
-def _let_oracle_play(
-    session: LabellingSession, most: int | None, is_over: threading.Event | None = None
-) -> None:
-    from isotherm.page.oracle import play, result
-
-    over = is_over or threading.Event()
-    if session.truth is None:
-        raise ParameterError("the oracle has no true labels: name a file of them with --oracle")
-    play(session, most, is_over=over.is_set)
-    if not over.is_set() and session.labelling.labels:
-        told = str(result(session))
-        session.notes.append(f"oracle: {told}")
-        session.events.tell()
-        Console().print(told, soft_wrap=True)
 
 
 def _tell_end(session: LabellingSession) -> None:
@@ -240,33 +174,3 @@ def _tell_end(session: LabellingSession) -> None:
         lines.append(f"not yet saved to {session.file.path}: run the same command to continue")
     for line in lines:
         Console(stderr=True).print(line, soft_wrap=True)
-
-
-def _replay(job: Job, files: PageFiles, asked: PageOptions, messages: MessageOptions) -> None:
-    from isotherm.page.opening import read_journal
-    from isotherm.page.replay import replay
-    from isotherm.report.tables import write_csv
-
-    with messages.stages() as stages:
-        graph, given, entries = read_journal(asked.demo, job, files, stages)
-    console, judged, right, labels = Console(), 0, 0, dict(given)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IsothermWarning)
-        for step in replay(graph, entries, given, job.model):
-            entry = step.entry
-            what = {"label": f"{entry.node} is {entry.label}", "skip": f"{entry.node} skipped"}
-            words = what.get(entry.act, f"undo of {entry.of}")
-            if entry.act == "label" and step.thought is not None:
-                judged, right = judged + 1, right + (step.thought == entry.label)
-                words += "" if step.thought == entry.label else f" (the model said {step.thought})"
-            told = f"{entry.number:>5}  {entry.time[:19]}  {entry.who or '-'}  {words}"
-            console.print(one_line(told), soft_wrap=True, markup=False, highlight=False)
-            labels = step.all_labels
-    console.print(f"{len(labels)} labels; before they were given, the model predicted {judged} "
-                  f"of them, {right} correctly", soft_wrap=True)  # fmt: skip
-    if asked.save is not None:
-        from pathlib import Path
-
-        rows = ({"node": node, "label": labels[node]} for node in sorted(labels))
-        write_csv(Path(asked.save), rows, ("node", "label"))
-        console.print(f"wrote {asked.save}", soft_wrap=True)

@@ -232,7 +232,7 @@ class Pages:
     async def oracle(self, request: Request) -> Response:
         told = await bodies.body(request)
         if self._session.truth is None:
-            raise BadRequest("this page has no oracle: start it with --oracle", 404)
+            raise BadRequest("this page has no oracle: only a demo knows the true labels", 404)
         name = self._name(told)
         label = self._session.truth.of(name)
         return await self._done(self._session.label, name, label, bodies.who(told))

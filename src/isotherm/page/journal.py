@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from isotherm.errors import FileError, IsothermError
+from isotherm.errors import IsothermError
 from isotherm.files import written
 
 try:
@@ -243,21 +243,6 @@ class Journal:
         if cut:
             self._file.truncate(self._file.seek(0, os.SEEK_END) - len(cut))
             os.fsync(self._file.fileno())
-
-
-def read_entries(path: Path, graph: str) -> list[Entry]:
-    """What a journal says, without opening it for writing; a last line cut off is left out.
-
-    Raises
-    ------
-    JournalError, FileError
-    """
-    try:
-        *lines, rest = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
-    _check_head(path, lines[0] if lines else b"", graph)
-    return _entries(path, lines[1:], rest)[0]
 
 
 def _entries(path: Path, lines: list[bytes], rest: bytes) -> tuple[list[Entry], bytes, list[Entry]]:

@@ -10,7 +10,7 @@ from isotherm.datasets import load_dataset
 from isotherm.errors import ParameterError
 from isotherm.labels import Labels
 from isotherm.page.attributes import read_attributes
-from isotherm.page.journal import Journal, fingerprint, read_entries
+from isotherm.page.journal import Journal, fingerprint
 from isotherm.page.labelling import Labelling
 from isotherm.page.node_card import check_link
 from isotherm.page.saving import LabelFile, checksum
@@ -23,7 +23,6 @@ from isotherm.read.load import load_labels
 if TYPE_CHECKING:
     from isotherm.graph import Graph
     from isotherm.job import Job
-    from isotherm.page.journal import Entry
     from isotherm.pipeline import Stages
 
 
@@ -41,15 +40,12 @@ class PageFiles:
         A table of attributes.
     link : str or None
         A web address with ``{id}`` in it.
-    oracle : str or None
-        True labels; ``"demo"`` are those of the demo.
     """
 
     journal: str | None = None
     save: str | None = None
     nodes: str | None = None
     link: str | None = None
-    oracle: str | None = None
 
 
 def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> LabellingSession:
@@ -73,19 +69,13 @@ def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> L
                 job.labels, graph, job.label_columns, job.label_options, strict=job.strict
             )
         notes += found.remarks()
-    truth = None
-    if files.oracle is not None:
-        with stages.stage(f"reading {files.oracle}"):
-            true, found = load_labels(files.oracle, graph, options=job.label_options)
-            truth = Truth(graph, true)
-        notes += found.remarks()
     base = Path(job.edges) if original is None else original
     stem = base.name.split(".")[0] or "graph"
     journal = Path(files.journal or base.with_name(f"{base.name}.journal"))
     save = Path(files.save or base.with_name(f"{stem}-labelled.csv"))
     names = LabelFile(save, original, read)
     return _session(Path(job.edges).name, graph, labels, names, job, files, stages,
-                    journal=journal, truth=truth, notes=notes, read=read, who=who)  # fmt: skip
+                    journal=journal, truth=None, notes=notes, read=read, who=who)  # fmt: skip
 
 
 def open_demo(
@@ -152,25 +142,6 @@ def _session(
     except BaseException:
         opened.close()
         raise
-
-
-def read_journal(
-    demo: str | None, job: Job, files: PageFiles, stages: Stages
-) -> tuple[Graph, Labels, list[Entry]]:
-    """What a journal is about, and what it says; nothing is written."""
-    labels = Labels()
-    if demo is not None:
-        graph = load_dataset(demo).graph
-        journal = files.journal or f"isotherm-label-{demo}.journal"
-        graph = graph.renamed(graph.nodes.as_texts())
-    else:
-        _check(job, files)
-        graph, _ = read_edges(job, stages)
-        graph = graph.renamed(graph.nodes.as_texts(), graph.sides)
-        if job.labels:
-            labels, _ = load_labels(job.labels, graph, job.label_columns, job.label_options)
-        journal = files.journal or f"{job.labels or job.edges}.journal"
-    return graph, labels, read_entries(Path(journal), fingerprint(graph))
 
 
 def _check(job: Job, files: PageFiles) -> None:
