@@ -482,8 +482,7 @@ def test_an_export_without_room_for_it_is_refused_in_words(own, tmp_path, monkey
     assert "a file for the export cannot be written" in told["error"]
 
 
-@pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("tsv", "\t")])
-def test_an_export_has_no_cell_that_a_spreadsheet_runs(tmp_path, ending, separator):
+def test_an_export_has_no_cell_that_a_spreadsheet_runs(tmp_path):
     formulas = ["=1+1", "+1+1", "-cmd", "@sum", "\t=1", '=HYPERLINK("http://evil.example")']
     graph = path_graph("first", *formulas, "last")
     with session_on(tmp_path, graph) as session, served(session) as server:
@@ -495,14 +494,13 @@ def test_an_export_has_no_cell_that_a_spreadsheet_runs(tmp_path, ending, separat
             ("&spreadsheet_safe=true", "'"),
             ("&spreadsheet_safe=false", ""),
         ):
-            status, text = ask(f"/api/export?format={ending}{option}")
+            status, text = ask(f"/api/export?format=csv{option}")
             assert status == 200
-            names, labels, *_ = zip(
-                *csv.reader(io.StringIO(text), delimiter=separator), strict=True
-            )
+            names, labels, *_ = zip(*csv.reader(io.StringIO(text)), strict=True)
             assert set(names[1:]) == {"first", "last", *(mark + name for name in formulas)}
             assert set(labels[1:]) == {mark + "=2+2", "plain"}
-        assert '"=1+1"' in ask("/api/export?format=jsonl")[1]
+        status, told = ask("/api/export?format=jsonl")
+        assert (status, "must be csv, got 'jsonl'" in told["error"]) == (400, True)
         assert ask("/api/export?spreadsheet_safe=perhaps")[0] == 400
 
 

@@ -46,13 +46,6 @@ STATIC = {
 MOST_EXPANDED = 10  # nodes whose neighbours are drawn, too
 KEPT_ANSWERS = 16
 PATIENCE = 60.0  # seconds until an answer of the model is given up
-EXPORTS = {
-    "csv": "text/csv; charset=utf-8",
-    "tsv": "text/tab-separated-values; charset=utf-8",
-    "jsonl": "application/jsonl",
-    "parquet": "application/vnd.apache.parquet",
-}
-FOR_SPREADSHEETS = ("csv", "tsv")  # which run cells that begin like a formula
 
 
 class Json(Response):
@@ -271,23 +264,25 @@ class Pages:
         return Json({"file": path.name, "labels": len(session.labelling.labels)})
 
     async def export(self, request: Request) -> Response:
-        ending = request.query_params.get("format", "csv")
-        if ending not in EXPORTS:
-            raise BadRequest(f"format must be one of {', '.join(EXPORTS)}, got {ending!r}")
+        wanted = request.query_params.get("format", "csv")
+        if wanted != "csv":
+            raise BadRequest(
+                f"format must be csv, got {wanted!r}: for others save the labels, and run isotherm "
+                "classify on them"
+            )
         safe = request.query_params.get("spreadsheet_safe", "true")
         if safe not in ("true", "false"):
             raise BadRequest(f"spreadsheet_safe must be true or false, got {safe!r}")
-        is_safe = safe == "true" and ending in FOR_SPREADSHEETS
-        data = await run_in_threadpool(self._export, ending, is_safe)
+        data = await run_in_threadpool(self._export, safe == "true")
         stem = self._session.file.path.stem.encode("ascii", "replace").decode().replace('"', "")
-        name = f"{stem}-predictions.{ending}".replace("\\", "").replace("?", "_")
+        name = f"{stem}-predictions.csv".replace("\\", "").replace("?", "_")
         headers = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(data, media_type=EXPORTS[ending], headers=headers)
+        return Response(data, media_type="text/csv; charset=utf-8", headers=headers)
 
-    def _export(self, ending: str, is_safe: bool) -> bytes:
+    def _export(self, is_safe: bool) -> bytes:
         session = self._session
         with written("a file for the export"), tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"predictions.{ending}"
+            path = Path(folder) / "predictions.csv"
             export(session.graph, session.labelling, session.parameters, path,
                    spreadsheet_safe=is_safe)  # fmt: skip
             return path.read_bytes()
