@@ -38,7 +38,7 @@ class PageOptions:
         str | None,
         _page(
             metavar="FILE",
-            help="CSV or TSV file of facts to show about each node; ids in the first column.",
+            help="Table of facts to show about each node; ids in the first column.",
         ),
     ] = None
     link: Annotated[

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.csv as pa_csv
-
 from isotherm.errors import FileError
+from isotherm.read.opening import open_source
+from isotherm.read.options import TextOptions
+from isotherm.read.report import ReadReport
 
 if TYPE_CHECKING:
     from isotherm.graph import Graph
@@ -16,46 +16,44 @@ MOST_COLUMNS = 40
 LONGEST = 2000  # characters of a value
 
 
-def read_attributes(path: str, graph: Graph) -> dict[int, dict[str, str]]:
-    """The attributes of nodes, by position: a CSV or TSV file with ids in its first column.
+def read_attributes(
+    path: str, graph: Graph, encoding: str = "utf-8"
+) -> tuple[dict[int, dict[str, str]], ReadReport]:
+    """The attributes of nodes, by position, from a table with ids in its first column.
 
-    Rows of nodes that the graph does not have are left out, and empty values.
+    Rows of nodes that the graph does not have are left out, and empty values; rows that cannot be
+    read are left out, and the report tells of them.
 
     Raises
     ------
     FileError
         If it cannot be read, or no row is of a node.
     """
-    delimiter = "\t" if path.lower().endswith((".tsv", ".tsv.gz")) else ","
-    try:
-        names = _columns(path, delimiter)
-        table = pa_csv.read_csv(
-            path,
-            parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
-        )
-    except (OSError, pa.ArrowException) as error:
-        raise FileError(f"{path} cannot be read as a table of nodes: {error}") from None
-    if len(names) < 2 or len(names) > MOST_COLUMNS:
-        raise FileError(
-            f"{path} needs a column of ids and 1 to {MOST_COLUMNS - 1} others, got {len(names)} "
-            "column(s)"
-        )
-    place = {name: i for i, name in enumerate(graph.names.tolist())}
+    options = TextOptions(header=True, encoding=encoding, on_error="skip")
     found: dict[int, dict[str, str]] = {}
-    for row in table.to_pylist():
-        i = place.get(row[names[0]])
-        if i is not None:
-            found[i] = {name: row[name][:LONGEST] for name in names[1:] if row[name]}
+    with open_source(path) as source:
+        if source.format.open_table is None:
+            raise FileError(
+                f"{path} is a {source.format.name} file; what is known of nodes is read from a "
+                "table, such as CSV, with ids in its first column"
+            )
+        table = source.format.open_table(source, options, ())
+        report, names = ReadReport(source.name, table.format), table.layout.columns
+        if not 2 <= len(names) <= MOST_COLUMNS:
+            raise FileError(
+                f"{path} needs a column of ids and 1 to {MOST_COLUMNS - 1} others, got "
+                f"{len(names)} column(s)"
+            )
+        others = range(2, len(names))
+        for batch in table.batches([0, 1], report, error=FileError, empty=True, also=others):
+            places = graph.nodes.find_texts(batch.first)
+            values = (column.to_pylist() for column in (batch.second, *batch.also))
+            for i, *row in zip(places.tolist(), *values, strict=True):
+                if i >= 0:
+                    named = zip(names[1:], row, strict=True)
+                    found[i] = {name: value[:LONGEST] for name, value in named if value}
     if not found:
         raise FileError(
             f"{path}: none of the ids in its first column, {names[0]!r}, is a node of the graph"
         )
-    return found
-
-
-def _columns(path: str, delimiter: str) -> list[str]:
-    options = pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    with pa_csv.open_csv(path, parse_options=options) as reader:
-        names: list[str] = reader.schema.names
-        return names
+    return found, report

@@ -111,7 +111,10 @@ def _session(
     attributes = None
     if files.nodes is not None:
         with stages.stage(f"reading {files.nodes}"):
-            attributes = read_attributes(files.nodes, graph)
+            attributes, told = read_attributes(
+                files.nodes, graph, encoding=job.label_options.encoding
+            )
+        notes += told.remarks()
     with stages.stage(f"opening {journal}"):
         opened = Journal(journal, fingerprint(graph), read)
     try:
