@@ -1,6 +1,6 @@
 """Folders and patterns of part files, as Spark, Polars and DuckDB write them, as one table.
 
-Folders called ``key=value`` (those of Hive) are columns, with the same value in all their rows.
+Folders called ``key=value`` (those of Hive) are read as any others: their keys are no columns.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from isotherm.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 MOST_LISTED = 8
 
 
@@ -29,14 +27,11 @@ class Part:
     Attributes
     ----------
     path : Path
-    keys : mapping
-        Column → the value that all rows have, from the names of the folders it is in.
     size : int
         Bytes.
     """
 
     path: Path
-    keys: Mapping[str, str]
     size: int
 
 
@@ -84,18 +79,16 @@ def find_parts(name: str, *, hashed: bool = False) -> Parts | None:
     """
     path = Path(name)
     if path.is_dir():
-        root, found = path, _files_in(path)
+        found = _files_in(path)
         if not found:
             raise FileError(f"{name} is a folder that has no files to read")
     elif glob.has_magic(name) and not path.exists():
-        root, found = _root(name), _matching(name)
+        found = _matching(name)
         if not found:
-            raise FileError(f"no file matches {name}; {_there(root)}")
+            raise FileError(f"no file matches {name}; {_there(_root(name))}")
     else:
         return None
-    parts = [Part(one, _keys(one.relative_to(root)), one.stat().st_size) for one in found]
-    _check_keys(parts)
-    return Parts(name, parts, hashed)
+    return Parts(name, [Part(one, one.stat().st_size) for one in found], hashed)
 
 
 def join_parts(names: Sequence[str], *, hashed: bool = False) -> Parts:
@@ -104,15 +97,14 @@ def join_parts(names: Sequence[str], *, hashed: bool = False) -> Parts:
     Raises
     ------
     FileError
-        If some are not there, or are in folders of different columns.
+        If some are not there.
     """
     parts: list[Part] = []
     for name in names:
         found = find_parts(name)
         if found is None and not Path(name).exists():
             raise FileError(f"there is no file {name}")
-        parts += [Part(Path(name), {}, Path(name).stat().st_size)] if found is None else found.parts
-    _check_keys(parts)
+        parts += [Part(Path(name), Path(name).stat().st_size)] if found is None else found.parts
     return Parts(f"{names[0]} and {len(names) - 1} more", parts, hashed)
 
 
@@ -152,19 +144,3 @@ def _there(folder: Path) -> str:
     more = ", …" if len(names) > MOST_LISTED else ""
     listed = ", ".join(names[:MOST_LISTED]) or "nothing"
     return f"{folder} contains: {listed}{more}"
-
-
-def _keys(path: Path) -> dict[str, str]:
-    """Columns from the names of folders: ``year=2025/part-0.parquet``."""
-    pairs = [folder.partition("=") for folder in path.parts[:-1] if "=" in folder]
-    return {unquote(key): "" if value == NO_VALUE else unquote(value) for key, _, value in pairs}
-
-
-def _check_keys(parts: list[Part]) -> None:
-    first = parts[0]
-    for part in parts:
-        if list(part.keys) != list(first.keys):
-            raise FileError(
-                f"{first.path} and {part.path} are in folders that name different columns, "
-                f"{list(first.keys)} and {list(part.keys)}; read them one by one"
-            )

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from isotherm.errors import FileError
 from isotherm.read.report import ReadReport
 from isotherm.read.source import open_file
@@ -44,11 +42,8 @@ class PartsTable:
         with self._opened(first) as table:
             self._own = table.layout
             self._format = table.format
-            own = table.layout.columns
-            keys = {key: value for key, value in first.keys.items() if key not in own}
-            self.layout = replace(table.layout, columns=(*own, *keys), sample=())
-            values = tuple(keys.values())
-            self._first_rows = [(*row, *values) for row in table.first_rows()]
+            self.layout = replace(table.layout, sample=())
+            self._first_rows = table.first_rows()
         count = len(source.parts.parts)
         self.format = f"{self._format}, {count:,} file{'s' if count > 1 else ''}"
 
@@ -69,16 +64,8 @@ class PartsTable:
         for part in self._source.parts.parts:
             with self._opened(part) as table:
                 own = ReadReport(str(part.path))
-                chosen, fixed = self._columns_of(part, table, columns)
-                if "" in fixed.values() and not empty:
-                    raise error(
-                        f"{part.path}: its folder names no value for a column of ids; rename the "
-                        "folder"
-                    )
-                there = [table.layout.columns.index(self.layout.columns[k]) for k in also]
-                allowed = empty or bool(fixed)
-                for batch in table.batches(chosen, own, error=error, empty=allowed, also=there):
-                    yield _with_fixed(batch, fixed)
+                chosen, more = (self._columns_of(table, wanted) for wanted in (columns, also))
+                yield from table.batches(chosen, own, error=error, empty=empty, also=more)
                 report.add(own, error)
             self._n_done += part.size
 
@@ -94,10 +81,9 @@ class PartsTable:
         done = 0
         for part in self._source.parts.parts:
             with self._opened(part) as table:
-                chosen, fixed = self._columns_of(part, table, columns)
-                for batch, share in table.pieces(chosen, most, count):
+                for batch, share in table.pieces(self._columns_of(table, columns), most, count):
                     seen += batch.nbytes
-                    yield _with_fixed(batch, fixed), (done + share * part.size) / total
+                    yield batch, (done + share * part.size) / total
             done += part.size
             if seen > most:
                 return
@@ -133,30 +119,6 @@ class PartsTable:
             "one by one, or name those you want by a pattern such as 'folder/part-*'"
         )
 
-    def _columns_of(
-        self, part: Part, table: Table, columns: Sequence[int]
-    ) -> tuple[list[int], dict[int, str]]:
-        """Positions of columns in one file; and those that its folder tells, by their place."""
-        names = [self.layout.columns[k] for k in columns]
-        there = list(table.layout.columns)
-        fixed = {
-            place: part.keys[name]
-            for place, (name, k) in enumerate(zip(names, columns, strict=True))
-            if k >= len(there)
-        }
-        if {0, 1} <= set(fixed) or 2 in fixed:
-            raise FileError(
-                f"{part.path}: {', '.join(map(repr, part.keys))} comes from folder names, but the "
-                "other end of the edges and the weights must be columns of the file"
-            )
-        other = next(name for place, name in enumerate(names) if place not in fixed)
-        chosen = [there.index(other if k in fixed else name) for k, name in enumerate(names)]
-        return chosen, fixed
-
-
-def _with_fixed(batch: Batch, fixed: dict[int, str]) -> Batch:
-    """A batch with the columns that have one value in all rows."""
-    ends = [batch.first, batch.second]
-    for place, value in fixed.items():
-        ends[place] = pa.array([value] * len(batch.first), pa.string())
-    return batch._replace(first=ends[0], second=ends[1])
+    def _columns_of(self, table: Table, columns: Sequence[int]) -> list[int]:
+        """Where the columns are in one file."""
+        return [table.layout.columns.index(self.layout.columns[k]) for k in columns]
