@@ -205,8 +205,11 @@ def test_a_format_without_labels_is_refused_with_those_that_have_some(tmp_path):
 
 
 def test_a_symmetric_matrix_that_is_not_square_is_refused(tmp_path):
-    # SciPy's reader writes beyond its memory here; see docs/dependencies.md.
     path = tmp_path / "m.mtx"
+    # SciPy's reader writes beyond its memory here; see docs/dependencies.md.
     path.write_text("%%MatrixMarket matrix array real symmetric\n1 1000\n" + 1000 * "1\n")
+    with pytest.raises(isotherm.FileError, match="has all numbers of a matrix"):
+        read_graph(path)
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n1 1000 1\n1 1 1\n")
     with pytest.raises(isotherm.GraphError, match="must be square, got 1 × 1000"):
         read_graph(path)

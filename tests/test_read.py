@@ -356,7 +356,7 @@ def test_matrices_are_read_and_named_as_their_format_counts(tmp_path):
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 1\n", "whole numbers"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2\n", "line 3: 2 column"),
         ("%%MatrixMarket matrix coordinate real general\n2 x 1\n1 2\n", "line 2: expected 3 sizes"),
-        ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "3 values"),
+        ("%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n0\n", "has all numbers of a"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 -1\n", "must be ≥ 0"),
         ("%%MatrixMarket matrix coordinate real general\n9 9 99999999\n1 2 1\n", "damaged"),
         (
@@ -372,12 +372,11 @@ def test_a_matrix_that_is_no_graph_is_refused(tmp_path, text, said):
 
 
 @pytest.mark.parametrize("symmetry", ["general", "symmetric"])
-@pytest.mark.parametrize("kind", [sparse.coo_array, np.asarray])
-def test_matrices_are_those_that_scipy_wrote(tmp_path, symmetry, kind):
+def test_matrices_are_those_that_scipy_wrote(tmp_path, symmetry):
     rng = np.random.default_rng(3)
     dense = np.round(rng.random((7, 7)) * (rng.random((7, 7)) < 0.4), 3)
     dense = dense + dense.T
-    scipy_io.mmwrite(tmp_path / "m.mtx", kind(dense), symmetry=symmetry)
+    scipy_io.mmwrite(tmp_path / "m.mtx", sparse.coo_array(dense), symmetry=symmetry)
     assert np.allclose(read_graph(tmp_path / "m.mtx").adjacency.toarray(), dense)
 
 

@@ -40,7 +40,7 @@ BOMBS = {  # how they begin, and what then comes again and again
     "parquet": (b"PAR1", b"\0"),
     "json": (b"{", b" "),
     "graphml": (b"<graphml>", b"\n"),
-    "mtx": (b"%%MatrixMarket matrix array real general\n2 2\n", b" "),
+    "mtx": (b"%%MatrixMarket matrix coordinate real general\n2 2 1\n", b" "),
 }
 
 

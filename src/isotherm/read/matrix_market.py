@@ -31,12 +31,8 @@ def read_graph(source: Source, report: ReadReport) -> Graph:
     SciPy's own reader is not for files of strangers: damaged ones can make it crash.
     """
     header = _Header.of(source)
-    if header.layout == "array":
-        report.columns = ("value",)
-        matrix = _dense(source, header)
-    else:
-        report.columns = ("row", "column", "value")[: 2 if header.field == "pattern" else 3]
-        matrix = _coordinates(source, header, report)
+    report.columns = ("row", "column", "value")[: 2 if header.field == "pattern" else 3]
+    matrix = _coordinates(source, header, report)
     if header.symmetry == "symmetric":
         matrix = matrix + scipy.sparse.tril(matrix, k=-1).T + scipy.sparse.triu(matrix, k=1).T
     return graph_of_matrix(scipy.sparse.csr_array(matrix), source.name, first=1)
@@ -46,7 +42,6 @@ def read_graph(source: Source, report: ReadReport) -> Graph:
 class _Header:
     """The first lines of a MatrixMarket file: what it says of itself."""
 
-    layout: str
     field: str
     symmetry: str
     n_nodes: int
@@ -57,35 +52,39 @@ class _Header:
     def of(cls, source: Source) -> _Header:
         lines = source.head.decode(errors="replace").split("\n")
         words = lines[0].lower().split()
-        known = ("coordinate", "array"), ("pattern", "real", "double", "integer")
-        if len(words) != 5 or words[1] != "matrix" or words[2] not in known[0]:
+        if len(words) != 5 or words[1] != "matrix" or words[2] not in ("coordinate", "array"):
             raise FileError(f"{source.name} is not a MatrixMarket file: {shown(lines[0])}")
         layout, field, symmetry = words[2:]
-        if field not in known[1] or symmetry not in ("general", "symmetric"):
+        if layout == "array":
+            raise FileError(
+                f"{source.name} has all numbers of a matrix (MatrixMarket array); only those that "
+                "list its entries (MatrixMarket coordinate) are read: write it from a sparse "
+                "matrix, or pass the matrix to Graph.from_matrix in Python"
+            )
+        known = ("pattern", "real", "double", "integer"), ("general", "symmetric")
+        if field not in known[0] or symmetry not in known[1]:
             raise GraphError(
                 f"{source.name}: the matrix must be real, and general or symmetric, got {field} "
                 f"and {symmetry}"
             )
         at = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "%"), 0)
         sizes = lines[at].split()
-        wanted = 3 if layout == "coordinate" else 2
-        if len(sizes) != wanted or not all(s.isdecimal() and len(s) < 16 for s in sizes):
+        if len(sizes) != 3 or not all(s.isdecimal() and len(s) < 16 for s in sizes):
             raise FileError(
-                f"{source.name}, line {at + 1}: expected {wanted} sizes, got {shown(lines[at])}"
+                f"{source.name}, line {at + 1}: expected 3 sizes, got {shown(lines[at])}"
             )
-        rows, columns, *entries = map(int, sizes)
+        rows, columns, n_entries = map(int, sizes)
         if rows != columns:
             raise GraphError(
                 f"{source.name}: an adjacency matrix must be square, got {rows} × {columns}"
             )
-        n_entries = entries[0] if entries else rows * columns
         # What is promised must agree with what the file can hold, before there is room for it.
         fits = source.path is None or source.size is None or n_entries <= source.size
         if not fits or not 0 < rows <= NODES_PER_ENTRY * (n_entries + 10_000):
             raise GraphError(
                 f"{source.name} claims to have {rows} rows and {n_entries} entries: is it damaged?"
             )
-        return cls(layout, field, symmetry, rows, n_entries, at + 1)
+        return cls(field, symmetry, rows, n_entries, at + 1)
 
 
 def _coordinates(source: Source, header: _Header, report: ReadReport) -> scipy.sparse.csr_array:
@@ -121,21 +120,3 @@ def _coordinates(source: Source, header: _Header, report: ReadReport) -> scipy.s
             "from 1"
         )
     return scipy.sparse.coo_array((values.astype(np.float64), (i - 1, j - 1)), shape=(n, n)).tocsr()
-
-
-def _dense(source: Source, header: _Header) -> scipy.sparse.csr_array:
-    """A matrix given column by column, all values of it."""
-    text = source.whole().split(b"\n", header.n_lines)[-1]
-    n = header.n_nodes
-    try:
-        values = np.array(text.split(), dtype=np.float64)
-    except ValueError as error:
-        raise GraphError(f"{source.name}: {error}") from None
-    whole = header.symmetry == "general"
-    if len(values) != (n * n if whole else n * (n + 1) // 2):
-        raise GraphError(f"{source.name} has {len(values)} values for a matrix of {n} rows")
-    if whole:
-        return scipy.sparse.csr_array(values.reshape(n, n).T)
-    lower = np.zeros((n, n))
-    lower.T[np.triu_indices(n)] = values
-    return scipy.sparse.csr_array(lower)
