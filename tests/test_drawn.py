@@ -70,7 +70,7 @@ def test_after_suggestions_intervals_rest_on_enough_checks_and_hold_the_truth():
 
 def test_intervals_by_drawn_labels_cover_where_many_labels_are_wrong():
     blocks, right = BlockModel([60, 40], p=0.12, q=0.06), []
-    held = {name: [] for name in ("accuracy", "macro-F1", "recall", "coverage", "decision")}
+    held = {name: [] for name in ("accuracy", "macro-F1", "recall", "coverage")}
     for draw in range(60):
         graph, truth = blocks.sample(np.random.default_rng(draw))
         rng = np.random.default_rng(draw)
@@ -87,7 +87,6 @@ def test_intervals_by_drawn_labels_cover_where_many_labels_are_wrong():
         facts = [
             ("accuracy", model.expected_accuracy(), right[-1]),
             ("macro-F1", left.macro_f1, f1),
-            ("decision", model.compare_decisions()[0].accuracy, right[-1]),
             *(
                 ("recall", one.recall_interval, is_right[free & (truth == one.label)].mean())
                 for one in left.classes
@@ -110,9 +109,8 @@ def test_no_share_is_given_by_fewer_than_20_drawn_labels(kind):
     known = labels_of(60)
     model = kind().fit(GRAPH, known, drawn=list(known)[:7])
     left = model.leave_one_out()
-    scores = [*model.coverage([0.0, 0.5]), *model.compare_decisions(), left]
-    given = [one.right for one in scores[:2]]
-    given += [interval for one in scores[2:] for interval in (one.accuracy, one.macro_f1)]
+    scores = model.coverage([0.0, 0.5])
+    given = [*(one.right for one in scores), left.accuracy, left.macro_f1]
     given += [one.recall_interval for one in left.classes]
     for said in given:
         assert np.isnan(said.value)
@@ -135,7 +133,6 @@ def test_every_share_of_drawn_labels_has_the_interval_of_their_accuracy(kind):
         return proportion(worth * right[judged].sum(), worth * judged.sum())
 
     assert left.accuracy == share(left.drawn)
-    assert model.compare_decisions()[0].accuracy == left.accuracy
     assert model.coverage([0.0])[0].right == left.accuracy
     assert 0 < left.accuracy.low < proportion(right[left.drawn].sum(), 30).low
     for one in left.classes:
@@ -143,7 +140,6 @@ def test_every_share_of_drawn_labels_has_the_interval_of_their_accuracy(kind):
     for one in model.coverage([0.5, 0.9, 0.99, 1.0]):
         assert np.isfinite(one.right.value) == (one.n_judged >= 20 and one.n_labelled > 0)
     assert left.macro_f1.low < macro_f1(*some_codes(left), 3).low
-    assert model.compare_decisions()[0].macro_f1 == left.macro_f1
 
 
 def some_codes(left):
@@ -171,7 +167,6 @@ def test_where_it_is_not_known_which_were_drawn_shares_are_wilsons():
     right = left.labels == left.truth
     said = proportion(right.sum(), 60)
     assert said == left.accuracy == model.coverage([0.0])[0].right
-    assert said == model.compare_decisions()[0].accuracy
     for one in left.classes:
         judged = left.truth == one.label
         assert one.recall_interval == proportion(right[judged].sum(), judged.sum())
@@ -196,7 +191,6 @@ def test_only_drawn_seeds_are_judged():
     assert sum(one.n_seeds for one in left.classes) == 30
     assert model.expected_accuracy().value == pytest.approx(right.mean())
     assert model.coverage([0.0])[0].n_judged == 30
-    assert model.compare_decisions()[0].accuracy.value == pytest.approx(right.mean())
     assert model.should_stop().words == f"{left.accuracy}, by 30 labels drawn at random"
 
 
@@ -251,11 +245,12 @@ def test_the_line_about_the_model_says_what_its_scores_rest_on(n_drawn):
     drawn = None if n_drawn is None else list(known)[:n_drawn]
     model = StackedDirichletClassifier().fit(GRAPH, known, drawn=drawn)
     (line,) = model_lines(model)
-    ours, *others = model.compare_decisions()
-    (paper,) = (one for one in others if one.decision == "centered")
+    left, judged = model.left_out_, np.ones(60, bool) if n_drawn is None else model.seeds_.drawn
+    left = left.only(np.flatnonzero(np.isin(left.places, np.flatnonzero(judged))))
     ours, paper = (
-        f"accuracy {one.accuracy.value:.3f}, macro-F1 {one.macro_f1.value:.3f}"
-        for one in (ours, paper)
+        f"accuracy {(found == left.codes).mean():.3f}, "
+        f"macro-F1 {f1_score(left.codes, found, average='macro'):.3f}"
+        for found in (left.labels(model.decision_), left.labels("centered"))
     )
     scores = f"{ours}; paper's model: {paper}"
     assert line == {
@@ -272,9 +267,6 @@ def test_the_line_about_the_model_says_what_its_scores_rest_on(n_drawn):
 def test_tables_of_a_report_have_no_number_by_fewer_than_20_drawn_labels(kind, tmp_path):
     known = labels_of(60)
     page = page_of(kind().fit(GRAPH, known, drawn=list(known)[:7]), tmp_path)
-    rows = page.table("Decisions side by side")
-    assert len(rows) >= 6
-    assert {tuple(row[1:3]) for row in rows} == {("–", "–")}
     assert {tuple(row[4:]) for row in page.table("Least probability of a label")} == {("–", "–")}
     words = page.words.replace("\u00a0", " ")
     assert "Seeds left out, class by class" not in words
@@ -297,7 +289,6 @@ def test_intervals_of_a_report_are_those_of_drawn_labels(tmp_path):
     n_right = int((left.labels == left.truth)[left.drawn].sum())
     sentence = f"Of those drawn at random, {n_right} got their own label back: {left.words}"
     assert sentence in page.words.replace("\u00a0", " ")
-    assert page.table("Decisions side by side")[0][1] == str(left.accuracy)
     first, *_, last = page.table("Least probability of a label")
     assert first[3:] == ["30", f"{n_right / 30:.2f}", ends(n_right, 30)]
     assert int(last[3]) < 20
@@ -307,7 +298,7 @@ def test_intervals_of_a_report_are_those_of_drawn_labels(tmp_path):
     bins = page.table("Predicted and observed")
     assert sum(int(n) for _, n, _, _ in bins) == 30
     section, _ = page.section("Calibration")
-    bars = [group.find("line") for group in section.iter("g") if group.get("class") == "ours"]
+    bars = [group.find("line") for group in section.iter("g") if group.get("class") == "point"]
     bars = [bar for bar in bars if bar.get("x1") == bar.get("x2")]
     assert len(bars) == len(bins)
     for (_, n, right, interval), bar in zip(bins, bars, strict=True):

@@ -56,7 +56,6 @@ QUESTIONS = {
     "leave_one_out": lambda model: model.leave_one_out(max_seeds=6).temperatures.tolist(),
     "expected_accuracy": lambda model: model.expected_accuracy(),
     "should_stop": lambda model: model.should_stop(),
-    "compare_decisions": lambda model: model.compare_decisions(),
     "predict_proba": lambda model: model.predict_proba().tolist(),
     "new nodes": lambda model: model.predict_proba({"new": {20: 1.0, 3: 2.0}}).tolist(),
     "suspects": lambda model: model.suspects(),

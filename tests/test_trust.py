@@ -327,21 +327,6 @@ def test_a_spot_check_is_leave_one_out_of_a_sample(rng, monkeypatch):
     assert "9 seeds left out, one at a time (a sample of 24)" in str(few.spot_check())
 
 
-def test_decisions_are_compared_on_the_same_seeds(rng):
-    graph = random_graph(rng, 80, 300)
-    labels = random_labels(rng, graph)
-    model = DirichletClassifier("standard").fit(graph, labels)
-    found = model.compare_decisions()
-    assert found[0].decision == "standard"
-    assert {one.decision for one in found} == set(DECISIONS)
-    free = model.status_ != "seed"
-    for one in found:
-        alone = DirichletClassifier(one.decision).fit(graph, labels)
-        assert one.macro_f1 == alone.spot_check().macro_f1
-        assert one.changed == np.mean(alone.labels_[free] != model.labels_[free])
-        assert one.largest_share == np.bincount(alone.labels_[free]).max() / free.sum()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [1e-2, 1e-4, 1e-6])
 def test_a_seed_behind_a_weak_link_is_left_out_well(rng, weight):

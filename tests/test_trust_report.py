@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from html_page import Page, parse
-from isotherm import BlockModel, DirichletClassifier, Graph, StackedDirichletClassifier
-from isotherm.report.pages import charts
+from isotherm import BlockModel, Graph, StackedDirichletClassifier
+from isotherm.report.pages import charts, trust
 from isotherm.report.pages.classification import classification_page
 from isotherm.report.words import percent
 from isotherm.trust.calibrate import Bin, calibration_error, reliability
@@ -75,24 +75,6 @@ def test_each_class_has_the_scores_of_the_spot_check(run):
         numbers = [score.precision, score.recall, score.f1]
         assert [float(precision), float(recall), float(f1)] == pytest.approx(numbers, abs=0.005)
         assert interval == f"{score.recall_interval.low:.2f} to {score.recall_interval.high:.2f}"
-
-
-@pytest.mark.parametrize("decision", ["centered", "mass"])
-def test_decisions_side_by_side_are_those_of_the_classifier(decision):
-    run = blocks([60, 40, 20], 0.3, decision=decision)
-    model = run.classifier
-    decided, rows = model.compare_decisions(), table_of(run, "Decisions side by side")
-    assert rows[0][0] == f"{decision} (in use)"
-    assert [row[0] for row in rows[1:]] == [one.decision for one in decided[1:]]
-    for row, one in zip(rows, decided, strict=True):
-        shares = percent(one.largest_share), percent(one.changed)
-        largest = model.classes_[one.largest]
-        assert row[1:] == [str(one.accuracy), str(one.macro_f1), largest, *shares]
-    # By fitting anew: what the table says of the free nodes is so.
-    free = model.status_ != "seed"
-    known = dict(zip(model.names_[~free], model.labels_[~free], strict=True))
-    other = DirichletClassifier(decided[1].decision).fit(run.graph, known).labels_
-    assert rows[1][5] == percent(np.mean(other[free] != model.labels_[free]))
 
 
 def test_the_reliability_diagram_shows_what_was_said_and_what_is_so(run):
@@ -253,8 +235,8 @@ NO_SEED = "No seed could be checked"
         (("abxy", "bcyx"), {"a": 1, "b": 2}, {}, [ONE_EACH]),
         (("axpq", "bypr"), {"a": 1, "x": 1, "p": 2, "q": 2}, {}, ["No heat reached 4 seeds left"]),
         (("abxy", "bcyx"), {"a": 1, "b": 2, "c": 1}, {"unreached": "zero"}, ["left out"]),
-        (("abcd", "bcde"), {"a": 1, "b": 1, "e": 2}, {"decision": "auto"}, ["(in use)"]),
-        (("abcd", "bcde"), {"a": {1: 0.6, 2: 0.4}, "e": {2: 1.0}, "d": {2: 1.0}}, {}, ["(in use)"]),
+        (("abcd", "bcde"), {"a": 1, "b": 1, "e": 2}, {"decision": "auto"}, ["2 of 3 seeds"]),
+        (("abcd", "bcde"), {"a": {1: 0.6, 2: 0.4}, "e": {2: 1.0}, "d": {2: 1.0}}, {}, ["left out"]),
     ],
     ids=[
         "one seed each",
@@ -275,11 +257,6 @@ def test_the_smallest_problems_are_told_in_words(edges, labels, options, words):
     assert not re.search(r"\bnan\b", page.words)
 
 
-def test_without_free_nodes_decisions_have_nothing_to_label():
-    run = run_of(Graph.from_edges([0, 1], [1, 2]), {0: "a", 1: "b", 2: "a"})
-    assert {tuple(row[3:]) for row in table_of(run, "Decisions side by side")} == {("–", "–", "–")}
-
-
 def test_of_many_classes_those_with_the_most_seeds_are_listed():
     n = 300
     graph = Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n)
@@ -294,10 +271,10 @@ def test_of_many_classes_those_with_the_most_seeds_are_listed():
 
 
 def test_a_section_that_fails_leaves_the_others(run, monkeypatch):
-    def broken(_):
+    def broken(*_):
         raise MemoryError("no <room>")
 
-    monkeypatch.setattr(DirichletClassifier, "compare_decisions", broken)
+    monkeypatch.setattr(trust, "_accuracy", broken)
     assert "could not be worked out: no <room>." in section_of(run, "How far to trust it")[1]
     assert section_of(run, "Calibration")[0].find(".//svg") is not None
 
@@ -318,5 +295,4 @@ def test_a_stacked_model_is_told_with_what_it_combines(run):
     words = section_of(stacked, "How far to trust it")[1]
     assert "Each was scored by a model fitted to other seeds." in words
     assert "What was combined" in words
-    assert "stacked (in use)" in words
     assert "learnt from these very seeds" not in section_of(stacked, "Calibration")[1]

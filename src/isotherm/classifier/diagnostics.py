@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from isotherm.classifier.stacked_model import Model
     from isotherm.stacking.combination import Softmax
     from isotherm.trust.calibrate import Calibration
-    from isotherm.trust.compare import Decided
     from isotherm.trust.leave_one_out import LeftOut
     from isotherm.trust.scoring import LeaveOneOut
 
 SUGGESTION_TOL = 1e-4
 SHARES_TOL = 1e-9
-LOOKED_AT = 100_000  # free nodes, to compare what decisions make of them
+LOOKED_AT = 100_000  # free nodes, to see what they have in common with seeds
 GUARDED = (63, 10_000_000)  # seeds, and seeds × entries, up to which a fit leaves them out to look
 WARMEST = (8, 64, 512, 4096, None)  # nodes, to see whether all free ones are warmest in one class
 
@@ -90,8 +89,7 @@ class Diagnostics:
 
     def judged_seeds(self) -> LeftOut:
         """Seeds left out that say something of other nodes: those drawn, where that is known."""
-        left, drawn = self.classifier.left_out_, self.classifier.seeds_.drawn
-        return left if drawn is None else left.only(np.flatnonzero(drawn[left.places]))
+        return self.classifier.left_out_.among(self.classifier.seeds_.drawn)
 
     @property
     def _n_free(self) -> int:
@@ -127,14 +125,6 @@ class Diagnostics:
         P = of.calibration_(self.model.scores(free))
         ours = Labelled.of(P, of.codes(free)[0], degrees[free])
         return expect(ours, seeds, found == left.codes[some])
-
-    def compare_decisions(self) -> list[Decided]:
-        free = np.flatnonzero(self.classifier.problem_.is_free)
-        some = free[:: max(1, len(free) // LOOKED_AT)]
-        left, basis = self.judged_seeds(), self.basis()
-        if basis.n_drawn is not None:
-            left = left.only(np.flatnonzero(left.reached))
-        return self.model.compared(left, some, basis)
 
     def coverage(self, min_probabilities: Sequence[float]) -> list[Coverage]:
         of = self.classifier

@@ -16,7 +16,6 @@ from isotherm.read_only import Sealed
 from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.abstain import cross_fitted
 from isotherm.trust.calibrate import calibrate, calibrated
-from isotherm.trust.compare import Decided, compared
 from isotherm.trust.leave_one_out import leave_one_out
 from isotherm.trust.sample import drawn_seeds
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution
     from isotherm.stacking.combination import Softmax
     from isotherm.trust.calibrate import Calibration
-    from isotherm.trust.drawn import Basis
     from isotherm.trust.leave_one_out import LeftOut
     from isotherm.trust.rank import Ranking
 
@@ -143,16 +141,6 @@ class HeatModel:
         return leave_one_out(
             session, self.solution, self.seed_codes, abstain=self.abstain, some=some
         )
-
-    def compared(
-        self,
-        left: LeftOut,
-        some: NDArray[np.intp],
-        basis: Basis,
-        own: NDArray[np.intp] | None = None,
-    ) -> list[Decided]:
-        """What decisions make of seeds left out and of some free nodes, the own one first."""
-        return compared(left, self.temperatures[some], self.means, self.decision, own, basis)
 
 
 @dataclass

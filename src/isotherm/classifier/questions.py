@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from isotherm.trust.abstain import Coverage
-    from isotherm.trust.compare import Decided
     from isotherm.trust.explain import Explanation
     from isotherm.trust.interval import Interval
     from isotherm.trust.scoring import LeaveOneOut, Suspect
@@ -84,13 +83,6 @@ class Questions(Predictor):
         1.000 (0.411 to 1.000)
         """
         return self._diagnostics().expected().accuracy
-
-    def compare_decisions(self) -> list[Decided]:
-        """What each decision makes of the same temperatures, the one in use first.
-
-        Scores are those of `spot_check`.
-        """
-        return self._diagnostics().compare_decisions()
 
     def coverage(self, min_probabilities: Sequence[float] = LEAST) -> list[Coverage]:
         """How many labels `labels_at` leaves at each least probability, and how many are right.

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from isotherm.solvers import Solution, Warm
     from isotherm.solvers.method import Solver
     from isotherm.solvers.options import Progress
-    from isotherm.trust.compare import Decided
     from isotherm.trust.scoring import LeaveOneOut
 
 NUMBERS = 1 << 17  # of each view, that are worked on at once
@@ -221,10 +220,6 @@ class StackedHeatClassifier(HeatClassifier):
             See `isotherm.DirichletClassifier.leave_one_out`.
         """
         return super().leave_one_out(max_seeds=max_seeds, random_state=random_state)
-
-    def compare_decisions(self) -> list[Decided]:
-        """What each decision makes of the paper's flow, beside the model."""
-        return super().compare_decisions()
 
 
 def tell(progress: Progress | None) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from isotherm.classifier.model import HeatModel
 from isotherm.decision import winners
 from isotherm.stacking.left_out import STACKED, Plan, leave_out
-from isotherm.trust.compare import Decided, decided
 from isotherm.trust.sample import drawn_seeds
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from isotherm.engines.engine import Session
     from isotherm.stacking.combination import Combination, Softmax
     from isotherm.stacking.left_out import StackedLeftOut
-    from isotherm.trust.drawn import Basis
     from isotherm.trust.leave_one_out import LeftOut
 
 
@@ -102,11 +100,6 @@ class StackedModel:
         X, *_ = views.left_out(left, chosen)
         Z = self.combination.stack.logits(X) - self.combination.softmax.shift
         return Z if left[0].reached[0] else None
-
-    def compared(self, left: LeftOut, some: NDArray[np.intp], basis: Basis) -> list[Decided]:
-        own = self.codes[some].astype(np.intp)
-        others = self.heat.compared(left, some, basis, own)
-        return [decided(left, STACKED, own, own, len(self.shares), basis), *others]
 
 
 Model = HeatModel | StackedModel  # how a classifier scores

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.trust.drawn import in_words
+from isotherm.trust.interval import proportion
+from isotherm.trust.scoring import macro_f1
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
-    from isotherm.trust.interval import Interval
 
 
 def model_lines(model: HeatClassifier) -> list[str]:
@@ -30,19 +31,14 @@ def model_lines(model: HeatClassifier) -> list[str]:
 
 
 def _stacked_lines(model: HeatClassifier) -> list[str]:
-    ours, *others = model.compare_decisions()
-    paper = next(one for one in others if one.decision == "centered")
-    n_drawn = model.spot_check().n_drawn
-    if np.isnan(ours.accuracy.value):
-        line = f"stacked model: accuracy {in_words(ours.accuracy, n_drawn)}"
-    else:
-        judged = len(model.left_out_.codes) if n_drawn is None else n_drawn
-        scores = (
-            f"{_scores(ours.accuracy, ours.macro_f1)}; paper's model: "
-            f"{_scores(paper.accuracy, paper.macro_f1)}"
-        )
+    check = model.spot_check()
+    if check.basis.worth:
+        judged = len(model.left_out_.codes) if check.n_drawn is None else check.n_drawn
+        scores = f"{_scores(model, model.decision_)}; paper's model: {_scores(model, 'centered')}"
         by = f"scored by leaving out {judged:,} seeds"
-        line = f"stacked model, {by}: {in_words(scores, n_drawn)}"
+        line = f"stacked model, {by}: {in_words(scores, check.n_drawn)}"
+    else:
+        line = f"stacked model: {check.words}"
     balance = getattr(model, "balance", 0.0)
     return [
         line,
@@ -50,5 +46,12 @@ def _stacked_lines(model: HeatClassifier) -> list[str]:
     ]
 
 
-def _scores(accuracy: Interval, macro_f1: Interval) -> str:
-    return f"accuracy {accuracy.value:.3f}, macro-F1 {macro_f1.value:.3f}"
+def _scores(model: HeatClassifier, decision: str) -> str:
+    """How a decision fares with seeds left out that are not the only ones of their class."""
+    drawn = model.seeds_.drawn
+    left = model.left_out_.among(drawn)
+    some = ~left.is_last if drawn is None else left.reached & ~left.is_last
+    truth, labels = left.codes[some], left.labels(decision)[some]
+    accuracy = proportion(int(np.count_nonzero(labels == truth)), len(truth))
+    f1 = macro_f1(truth, labels, len(model.classes_))
+    return f"accuracy {accuracy.value:.3f}, macro-F1 {f1.value:.3f}"

@@ -108,6 +108,10 @@ class LeftOut(Sealed):
         """Some of the seeds left out, or all in another order."""
         return replace(self, **_arrays_of([self], lambda arrays: arrays[0][rows]))
 
+    def among(self, drawn: NDArray[np.bool_] | None) -> Self:
+        """Those of seeds that were drawn at random; all, where that is not known of the seeds."""
+        return self if drawn is None else self.only(np.flatnonzero(drawn[self.places]))
+
 
 def joined(found: Sequence[LeftOut]) -> LeftOut:
     """Seeds left out in several goes, one after the other."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.classifier.diagnostics import LOOKED_AT
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
 from isotherm.report.pages.abstaining import abstaining
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 MOST_CLASSES = 15
 MOST_SUSPECTS = 20
 LONGEST_NODE = 40
-NOTHING = ("–", "–", "–")
 
 IN_WORDS = (
     "Accuracy counts every seed the same; macro-F1 counts every class the same, however small. In "
@@ -75,7 +73,7 @@ def _made(title: str, make: Callable[[str, Findings], Section], found: Findings)
 def _honest(title: str, found: Findings) -> Section:
     parts: list[Part] = [*_notice(found), *_accuracy(found), *_outdone(found)]
     parts += [_per_class(found)] if len(found.check.nodes) and found.check.basis.worth else []
-    parts += [*_combined(found), _decisions(found)]
+    parts += _combined(found)
     words = (
         "Some seeds were left out and labelled from the others. This shows how often labels are "
         "right."
@@ -217,27 +215,6 @@ def _per_class(found: Findings) -> Table:
 def _scores(score: ClassScore) -> tuple[str, ...]:
     shares = f"{score.precision:.2f}", f"{score.recall:.2f}", within(score.recall_interval)
     return f"{score.n_seeds:,}", *shares, f"{score.f1:.2f}"
-
-
-def _decisions(found: Findings) -> Table:
-    """What other decisions would make of the same temperatures."""
-    n_free = found.n_found
-    rows = []
-    for number, one in enumerate(found.model.compare_decisions()):
-        name = one.decision if number else f"{one.decision} (in use)"
-        largest = found.class_cell(one.largest)
-        free = (largest, percent(one.largest_share), percent(one.changed)) if n_free else NOTHING
-        rows.append((name, _told(one.accuracy), _told(one.macro_f1), *free))
-    columns = ("decision", "accuracy", "macro-F1", "most free nodes get", "share", "would change")
-    notes = ["“Would change” is the share of free nodes that would get another label."]
-    if len(found.check.nodes) and found.check.basis.worth:
-        notes[0] += (
-            " Where intervals overlap, a difference may be chance; “auto” departs from the "
-            "paper's decision only for a clear gain."
-        )
-    if (step := n_free // LOOKED_AT) > 1:
-        notes.append(f"Shares are taken over one free node in {step}.")
-    return Table("Decisions side by side", columns, rows, notes, kind="decisions")
 
 
 def _told(interval: Interval) -> str:
