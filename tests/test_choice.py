@@ -162,7 +162,7 @@ def test_auto_factorises_in_the_order_it_counted(graph):
     seeds = np.arange(0, graph.n_nodes, 2) if graph.n_edges * 2 == graph.n_nodes else [1]
     chosen = first_choice(graph, seeds)
     assert isinstance(chosen, Direct)
-    assert chosen.order is not None
+    assert chosen._order is not None
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_what_looks_like_paths_but_fills_up_is_left_to_steps(rng):
 
 
 def test_an_order_for_another_graph_is_refused():
-    solver = Direct(order=elimination_order(path(5).adjacency))
+    solver = Direct(_order=elimination_order(path(5).adjacency))
     with pytest.raises(ParameterError, match="6 nodes, but 3 are free"):
         solve_dirichlet(path(3), [0], [1.0], solver=solver)
 

@@ -172,7 +172,7 @@ def test_components_and_reach_are_those_of_scipy(rng, monkeypatch):
 def test_temperatures_are_those_of_a_dense_solve_on_every_instruction_set(
     simd, preconditioner, rng
 ):
-    engine, solver = NativeEngine(simd=simd), ConjugateGradient(preconditioner=preconditioner)
+    engine, solver = NativeEngine(_simd=simd), ConjugateGradient(preconditioner=preconditioner)
     for weighted in (False, True):
         for leak in (0.0, 0.2):
             for k in (1, 2, 3, 5, 9, 16, 20):
@@ -541,8 +541,8 @@ def test_a_bad_number_of_threads_is_an_error(threads):
 
 
 def test_an_unknown_instruction_set_is_an_error():
-    with pytest.raises(ParameterError, match="unknown simd 'mmx'; choose one of: "):
-        NativeEngine(simd="mmx")
+    with pytest.raises(ParameterError, match="unknown instruction set 'mmx'; choose one of: "):
+        NativeEngine(_simd="mmx")
 
 
 def test_without_the_core_the_native_engine_says_why(monkeypatch):

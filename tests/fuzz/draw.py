@@ -197,7 +197,7 @@ def _engine(rng: np.random.Generator) -> Any:
     if kind == 3:
         return "auto"
     sets = core.instruction_sets()
-    return NativeEngine(threads=threads + 1, simd=sets[which % len(sets)])
+    return NativeEngine(threads=threads + 1, _simd=sets[which % len(sets)])
 
 
 def _values(rng: np.random.Generator, n_seeds: int, n_columns: int) -> np.ndarray:

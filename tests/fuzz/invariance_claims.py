@@ -28,10 +28,10 @@ def threads(case: Case, tally: Counter[str]) -> Iterator[Failure]:
     """One thread and two give the same, to the bit."""
     if core is None:
         return
-    simd = case.engine.simd if isinstance(case.engine, NativeEngine) else None
+    simd = getattr(case.engine, "_simd", None)
     graph = case.graph()
     one, two = (
-        case.solve(graph, engine=NativeEngine(threads=count, simd=simd))[0] for count in (1, 2)
+        case.solve(graph, engine=NativeEngine(threads=count, _simd=simd))[0] for count in (1, 2)
     )
     tally["solutions compared by threads"] += 1
     for name in ("temperatures", "error_bound"):

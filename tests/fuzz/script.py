@@ -76,10 +76,10 @@ def _solve(case: Case) -> list[str]:
         start = ", start=solution"
     shown = options
     if case.claim == "threads":
-        simd = getattr(case.engine, "simd", None)
+        simd = getattr(case.engine, "_simd", None)
         shown = _options(case, "tol", "leak", "solver")
         for count in (1, 2):
-            engine = f"NativeEngine(threads={count}, simd={simd!r})"
+            engine = f"NativeEngine(threads={count}, _simd={simd!r})"
             lines += _tried(f"graph, {seeds}, {_list(case.values)}{shown}, engine={engine}{start}")
             lines += ["print(solution.n_iter, solution.temperatures.tolist())"]
         return lines

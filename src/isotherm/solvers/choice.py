@@ -120,7 +120,7 @@ def _counted(problem: DirichletProblem, per_entry: float, *, least: float = 0.0)
     """The direct solver, if it takes no more multiplications than that."""
     size = problem.n_free + problem.inner.nnz
     order = elimination_order(problem.inner, most_work=max(per_entry * size, least))
-    return None if order is None else Direct(order=order)
+    return None if order is None else Direct(_order=order)
 
 
 # Both tests below are for what may suit `Direct`, which is then counted; what most graphs pay for

@@ -34,16 +34,14 @@ class Direct:
     """Sparse LU of the symmetric form ``M = D_F (I − Q)``, then refinement.
 
     With up to 128 free nodes the matrix is dense. Best for small or tree-like graphs; on large
-    well-connected ones the factors fill up.
+    well-connected ones the factors fill up. Free nodes are eliminated in the order of
+    `elimination_order`; where the graph is small or fills up, by the minimum degree of SuperLU,
+    which takes time as the square of the leaves that a hub has.
 
     Parameters
     ----------
     max_iter : int
         Solves with the factors after which it gives up: the first, then refinements.
-    order : Order, optional
-        In which free nodes are eliminated, if it is known already. By default that of
-        `elimination_order`; where the graph is small or fills up, the minimum degree of SuperLU,
-        which takes time as the square of the leaves that a hub has.
 
     Examples
     --------
@@ -55,7 +53,7 @@ class Direct:
     """
 
     max_iter: int = 4
-    order: Order | None = field(default=None, repr=False, compare=False)
+    _order: Order | None = field(default=None, repr=False, compare=False)  # if it is known already
     name: ClassVar[str] = "direct"
 
     def __post_init__(self) -> None:
@@ -63,7 +61,7 @@ class Direct:
 
     def bind(self, operator: Operator) -> BoundDirect:
         """Factorise one matrix."""
-        problem, order = operator.problem, self.order
+        problem, order = operator.problem, self._order
         if order is not None and len(order.nodes) != problem.n_free:
             raise ParameterError(
                 f"the order is for {len(order.nodes)} nodes, but {problem.n_free} are free"

@@ -37,9 +37,6 @@ class NativeEngine:
     ----------
     threads : int or None
         Where `SolveOptions` do not say; see there.
-    simd : {"avx512", "avx2", "plain"} or None
-        The instruction set; by default the best that this machine has. ``"plain"`` is what every
-        machine of its kind has: SSE2 on x86-64, NEON on arm64.
 
     Examples
     --------
@@ -53,7 +50,7 @@ class NativeEngine:
     """
 
     threads: int | None = None
-    simd: str | None = None
+    _simd: str | None = None  # the instruction set; by default the best that this machine has
     name: ClassVar[str] = "native"
 
     def __post_init__(self) -> None:
@@ -65,8 +62,8 @@ class NativeEngine:
                 "Install a C++ compiler, then isotherm again; or use engine='scipy'"
             )
         known = core.instruction_sets()
-        if self.simd is not None and self.simd not in known:
-            raise ParameterError.unknown("simd", self.simd, known)
+        if self._simd is not None and self._simd not in known:
+            raise ParameterError.unknown("instruction set", self._simd, known)
 
     def prepare(self, problem: DirichletProblem, options: SolveOptions) -> HostSession:
         """Make the matrix of a problem ready."""
@@ -75,7 +72,7 @@ class NativeEngine:
                 f"{problem.graph.n_nodes:,} nodes are too many for the native engine: use "
                 "engine='scipy'"
             )
-        simd = self.simd or core.instruction_sets()[0]
+        simd = self._simd or core.instruction_sets()[0]
         threads = n_threads(self.threads if options.threads is None else options.threads)
         limit = options.memory
         operator_of = partial(NativeOperator, threads=threads, simd=simd, memory=limit)

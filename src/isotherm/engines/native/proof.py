@@ -26,7 +26,7 @@ def native_evidence(
     simd: str | None = None,
     packed: bool = True,
 ) -> core.Evidence:
-    """What the core finds of X and h, or drains; see `NativeEngine` for threads and simd.
+    """What the core finds of X and h, or drains; by default with the best instruction set.
 
     `packed`: whether a copy of a few columns may be made, which is quicker.
     """
@@ -58,7 +58,7 @@ def native_drains(
     threads: int | None = None,
     simd: str | None = None,
 ) -> NDArray[np.float64]:
-    """See `isotherm.solvers.imbalance.drains_of`, and `NativeEngine` for threads and simd."""
+    """See `isotherm.solvers.imbalance.drains_of`; by default with the best instruction set."""
     ties, rows, drains = problem.ties, problem.graph.rows, np.zeros(len(h))
     cold = ties and np.zeros((len(ties.nodes), 1))
     core.drains(

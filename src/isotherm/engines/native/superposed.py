@@ -19,7 +19,7 @@ def native_superpose(
 ) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
     """The fast counterpart of `isotherm.solvers.superposition.superpose`.
 
-    See `NativeEngine` for threads and simd.
+    By default with the best instruction set.
     """
     T, V, shares, exits, bounds = sum_of
     X = np.empty_like(T)
