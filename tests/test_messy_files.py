@@ -343,9 +343,7 @@ def test_placeholders_mean_that_a_label_is_not_known(tmp_path, triangle, word):
 
 def test_two_labels_of_a_node_are_said_with_their_rows_and_a_way_out(tmp_path, triangle):
     known = written(tmp_path, "node,label\na,x\nb,y\na,y\nc,y\n", "known.csv")
-    with pytest.raises(
-        LabelError, match=r"node 'a' .*rows 1 and 3.*--label-weight.*--on-error skip"
-    ):
+    with pytest.raises(LabelError, match=r"node 'a' .*rows 1 and 3.*Correct.*--on-error skip"):
         read_labels(known, triangle)
     with pytest.warns(IsothermWarning, match=r"2 malformed rows .*two labels \(2\)"):
         assert read_labels(known, triangle, on_error="skip") == {"b": "y", "c": "y"}
@@ -459,10 +457,10 @@ def test_a_file_of_a_directed_graph_says_that_directions_are_lost(tmp_path, text
 
 
 def test_labels_may_be_loaded_with_all_options_at_once(tmp_path, triangle):
-    known = written(tmp_path, 'node,label,weight\nA,X,1\nb,x,2\nb,y,"1,5"\nC,?,1\n', "known.csv")
+    known = written(tmp_path, 'node,label,sure\nA,X,1\nb,x,"0,5"\nb,y,"0,25"\nC,?,1\n', "known.csv")
     options = TextOptions(
         numbers=NumberOptions(","), ids="normalised", merge_case=True, on_error="skip"
     )
-    labels, report = load_labels(known, triangle, None, options)
+    labels, report = load_labels(known, triangle, {"confidence": "sure"}, options)
     assert labels == {"a": "X", "b": "X"}
-    assert report.weights == {"a": 1.0, "b": 2.0}
+    assert report.confidence == {"a": 1.0, "b": 0.5}

@@ -32,7 +32,7 @@ from isotherm import (
 from isotherm.read import source as source_module
 from isotherm.read import text_table as text_module
 from isotherm.read.layout import find_layout
-from isotherm.read.load import load_graph
+from isotherm.read.load import load_graph, load_labels
 from isotherm.read.options import TextOptions
 from isotherm.read.parse import Parser
 
@@ -494,8 +494,8 @@ def test_progress_is_told(tmp_path, monkeypatch):
 
 
 GRAPH = Graph.from_edges(["a", "b", "c", "7"], ["b", "c", "d", "a"])
-WEIGHTED = """[{"node": "a", "label": "x"}, {"node": "a", "label": "red", "weight": 2},
-               {"node": "c", "label": "blue", "weight": 0.5}]"""
+SURE = """[{"node": "a", "label": "x", "sure": 0.5}, {"node": "a", "label": "red"},
+           {"node": "c", "label": "blue", "sure": 0.5}]"""
 
 
 @pytest.mark.parametrize(
@@ -508,13 +508,51 @@ WEIGHTED = """[{"node": "a", "label": "x"}, {"node": "a", "label": "red", "weigh
         ("l.json", '{"a": "red", "c": "blue", "b": null}'),
         ("l.json", '[{"node": "a", "label": "red"}, {"node": "c", "label": "blue"}]'),
         ("l.jsonl.gz", '{"node": "a", "label": "red"}\n{"node": "c", "label": "blue"}\n'),
-        ("l.csv", "node,label,weight\na,red,2\na,blue,1\nc,blue,1\nb,red,0\n"),
-        ("w.json", WEIGHTED),
         ("l.json", '[{"id": "a", "class": "red"}, {"id": "c", "class": "blue"}]'),
     ],
 )  # fmt: skip
 def test_labels_are_found_however_they_are_written(tmp_path, name, text):
     assert read_labels(written(tmp_path, text, name), GRAPH) == {"a": "red", "c": "blue"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "confidence"),
+    [
+        (
+            "l.csv",
+            "node,label,sure\na,red,.75\na,blue,.5\nc,blue,1\nb,red,0\n",
+            {"a": 0.75, "c": 1},
+        ),
+        ("l.csv", "node,label,sure\na,red,.5\na,red,.75\nc,blue,1\n", {"a": 0.75, "c": 1}),
+        ("l.json", SURE, {"a": 1, "c": 0.5}),
+    ],
+)
+def test_of_several_labels_the_surest_counts(tmp_path, name, text, confidence):
+    path = written(tmp_path, text, name)
+    labels, report = load_labels(path, GRAPH, {"confidence": "sure"})
+    assert labels == {"a": "red", "c": "blue"}
+    assert report.confidence == confidence
+    with pytest.raises((ParameterError, LabelError), match=r"(has|has no column) 'su'"):
+        load_labels(path, GRAPH, {"confidence": "su"})
+
+
+def test_labels_that_are_as_sure_are_refused(tmp_path):
+    path = written(tmp_path, "node,label,sure\na,red,1\na,blue,1\n", "l.csv")
+    with pytest.raises(LabelError, match="node 'a' has two labels"):
+        load_labels(path, GRAPH, {"confidence": "sure"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("l.csv", "node,label,weight\na,red,2\nc,blue,0\n"),
+        ("l.csv", "node,colour,weight\na,red,2\nc,blue,0\n"),
+        ("l.json", '[{"node": "a", "label": "red"}, {"node": "c", "label": "blue", "weight": 0}]'),
+    ],
+)
+def test_a_column_of_weights_says_nothing_of_labels_and_that_is_said(tmp_path, name, text):
+    with pytest.warns(IsothermWarning, match="column 'weight' is not read; .* --confidence weight"):
+        assert read_labels(written(tmp_path, text, name), GRAPH) == {"a": "red", "c": "blue"}
 
 
 def test_labels_are_a_column_of_a_table_of_nodes(tmp_path):
@@ -532,7 +570,6 @@ def test_labels_are_a_column_of_a_table_of_nodes(tmp_path):
     ("text", "error", "said"),
     [
         ("a,red\na,blue\n", LabelError, "node 'a' has two labels, 'red' and 'blue'"),
-        ("node,label,weight\na,red,1\na,blue,1\n", LabelError, "node 'a' has two labels"),
         ("a\n", LabelError, "but two are needed"),
         ("node,label\n", LabelError, "no label"),
         ("a,\nb,\n", LabelError, "no label: at least one node needs a known label"),
@@ -554,10 +591,12 @@ def test_labels_that_make_no_sense_are_refused(tmp_path, text, error, said):
     "text",
     ["{", "[1, 2]", '{"a": {"b": 1}}', '[{"label": "x"}]', '[{"node": [1], "label": "x"}]',
      '[{"node": "a", "label": {"x": 1}}]',
-     '{"a": "x", "a": "y"}', '[{"node": "a", "label": "x", "weight": -1}]',
-     "[" * 100_000],
+     '{"a": "x", "a": "y"}', "[" * 100_000],
 )  # fmt: skip
 def test_json_that_is_no_labels_is_refused(tmp_path, text):
+    path = written(tmp_path, '[{"node": "a", "label": "x", "sure": -1}]', "w.json")
+    with pytest.raises(LabelError, match="a confidence must be a number ≥ 0, got -1"):
+        load_labels(path, GRAPH, {"confidence": "sure"})
     with pytest.raises(LabelError, match=r"l\.json|a label must be"):
         read_labels(written(tmp_path, text, "l.json"), GRAPH)
 

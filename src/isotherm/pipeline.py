@@ -199,7 +199,7 @@ def read(job: Job, stages: Stages) -> Inputs:
     graph, edges = read_edges(job, stages)
     columns, confidence = job.label_columns, job.confidence
     if isinstance(confidence, str):
-        columns = columns | {"weight": confidence}
+        columns = columns | {"confidence": confidence}
     with stages.stage(f"reading {job.labels}"):
         labels, labels_read = load_labels(
             job.labels,
@@ -210,7 +210,7 @@ def read(job: Job, stages: Stages) -> Inputs:
             hashed=job.is_hashed,
         )
     tell_of_files(graph, edges, labels_read, stages)
-    by_node = labels_read.weights if isinstance(confidence, str) else confidence
+    by_node = labels_read.confidence if isinstance(confidence, str) else confidence
     return Inputs(graph, labels, by_node, edges, labels_read)
 
 

@@ -36,11 +36,7 @@ def make_job(
         edges,
         labels,
         edge_columns=edge_columns(reading),
-        label_columns={
-            "node": reading.node,
-            "label": reading.label,
-            "weight": reading.label_weight,
-        },
+        label_columns={"node": reading.node, "label": reading.label},
         edge_options=edge_options(reading),
         label_options=replace(
             _text_options(reading),

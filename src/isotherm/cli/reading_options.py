@@ -94,13 +94,6 @@ class ReadingOptions(EdgeOptions):
         str | None, in_files(help="Column of LABELS with the node, by name or number.")
     ] = None
     label: Annotated[str | None, in_files(help="Column of LABELS with the label.")] = None
-    label_weight: Annotated[
-        str | None,
-        in_files(
-            help="Column of LABELS with weights: if a node has several labels, the one with the "
-            "greatest weight counts."
-        ),
-    ] = None
     label_table: Annotated[
         str | None,
         in_files(help="Which table, query (SQLite) or sheet of LABELS to read."),

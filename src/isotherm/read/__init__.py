@@ -147,7 +147,6 @@ def read_labels(
     *,
     node: str | None = None,
     label: str | None = None,
-    weight: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
@@ -172,10 +171,9 @@ def read_labels(
         As in `read_graph`. A table has a row for each node, with its id and its label in two of
         the columns; JSON is ``{"node": "label"}`` or a list of ``{"node": …, "label": …}``.
     graph : Graph
-    node, label, weight : str, optional
+    node, label : str, optional
         Columns, by name or by number, counted from 1; by default those with these names, or the
         first two. If there are several columns, that of the nodes is the one with ids of the graph.
-        If a node occurs more than once, the label with the greatest weight counts.
     delimiter, header, comment, encoding, on_error, decimal, thousands, table
         As in `read_graph`; ``on_error="skip"`` also leaves out nodes with two labels.
     ids : {"exact", "normalised"}
@@ -244,7 +242,7 @@ def read_labels(
         results_as_labels=results_as_labels,
         table=table,
     )
-    columns = {"node": node, "label": label, "weight": weight}
+    columns = {"node": node, "label": label}
     labels, report = load_labels(path, graph, columns, options, strict=strict)
     _warn(report)
     return labels

@@ -90,7 +90,9 @@ def choose_edge_columns(table: Table, columns: Columns, name: str) -> Choice:
 def choose_label_columns(
     table: Table, columns: Columns, name: str, known: Known | None = None
 ) -> Choice:
-    """Positions of the node, its label and, if there is one, the weight; see `choose_edge_columns`.
+    """Positions of the node, its label and, if asked for, its confidence.
+
+    See `choose_edge_columns`. A column of weights is taken for neither.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def choose_label_columns(
         If there is only one column, or if none of several is named so that it must be the label.
     """
     layout = table.layout
-    weight = layout.find(columns.get("weight"), "weight", name)
+    weight = layout.find(columns.get("confidence"), "weight", name)
     found = [layout.find(columns.get(role), role, name) for role in ("node", "label")]
     _check_different(found, weight, layout, name)
     drawn = find_drawn(layout.columns) if layout.header else None
@@ -130,7 +132,9 @@ def choose_label_columns(
             f"labels are read from {label!r}, nodes from {node!r} "
             "(--node and --label choose others)"
         )
-    return Choice(chosen if weight is None else [*chosen, weight], why, guessed)
+    if weight is not None and columns.get("confidence") is not None:
+        chosen.append(weight)
+    return Choice(chosen, why, guessed)
 
 
 class _Cells:

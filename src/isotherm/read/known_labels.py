@@ -36,7 +36,8 @@ class KnownLabels:
         Of texts.
     rows : ndarray of int
         Their numbers in the file, from 1 on; the header is none.
-    weights : ndarray of float or None
+    confidence : ndarray of float or None
+        How sure each label is.
     drawn : ndarray of bool or None
         Which were drawn at random, where that is known.
     """
@@ -44,7 +45,7 @@ class KnownLabels:
     nodes: pa.Array
     labels: pa.Array
     rows: NDArray[np.int64]
-    weights: NDArray[np.float64] | None
+    confidence: NDArray[np.float64] | None
     drawn: NDArray[np.bool_] | None = None
 
     def kept(self, mask: NDArray[np.bool_]) -> KnownLabels:
@@ -52,10 +53,10 @@ class KnownLabels:
         if mask.all():
             return self
         chosen = pa.array(mask)
-        weights = None if self.weights is None else self.weights[mask]
+        confidence = None if self.confidence is None else self.confidence[mask]
         nodes, labels = self.nodes.filter(chosen), self.labels.filter(chosen)
         drawn = None if self.drawn is None else self.drawn[mask]
-        return KnownLabels(nodes, labels, self.rows[mask], weights, drawn)
+        return KnownLabels(nodes, labels, self.rows[mask], confidence, drawn)
 
 
 def note_placeholders(known: KnownLabels, report: ReadReport, *, keep: bool) -> KnownLabels:
@@ -119,10 +120,18 @@ def note_case(known: KnownLabels, report: ReadReport, *, merge: bool) -> KnownLa
     return replace(known, labels=merged.cast(known.labels.type))
 
 
+def words_of_weight(name: str, column: str) -> str:
+    """That a column of weights says nothing of labels, and how it would."""
+    return (
+        f"{name}: column {column!r} is not read; if it says how sure each label is, above 0 and at "
+        f"most 1, use --confidence {column}"
+    )
+
+
 def without_conflicts(known: KnownLabels, report: ReadReport) -> KnownLabels:
     """Labels without those of nodes that have two, which are counted as skipped."""
-    if known.weights is not None:
-        return known  # the heaviest counts
+    if known.confidence is not None:
+        return known  # the surest counts
     labels: dict[str, str] = {}
     bad: dict[str, str] = {}
     pairs = list(zip(known.nodes.to_pylist(), known.labels.to_pylist(), strict=True))
@@ -137,26 +146,26 @@ def without_conflicts(known: KnownLabels, report: ReadReport) -> KnownLabels:
 
 
 def label_by_node(known: KnownLabels, report: ReadReport) -> dict[str, str]:
-    """One label for each node; of several the one of the greatest weight.
+    """One label for each node; of several the surest.
 
     Raises
     ------
     LabelError
-        If a node has two.
+        If a node has two that are as sure.
     """
-    nodes, labels, weights = known.nodes.to_pylist(), known.labels.to_pylist(), known.weights
+    nodes, labels, sure = known.nodes.to_pylist(), known.labels.to_pylist(), known.confidence
     found = dict(zip(nodes, labels, strict=True))
-    if weights is None and len(found) == len(nodes):
+    if sure is None and len(found) == len(nodes):
         return found
-    order = range(len(nodes)) if weights is None else np.argsort(-weights, kind="stable").tolist()
+    order = range(len(nodes)) if sure is None else np.argsort(-sure, kind="stable").tolist()
     first: dict[str, int] = {}
     for k in order:
         before = first.setdefault(nodes[k], k)
-        same_weight = weights is None or weights[before] == weights[k]
-        if labels[before] != labels[k] and same_weight:
+        as_sure = sure is None or sure[before] == sure[k]
+        if labels[before] != labels[k] and as_sure:
             raise _conflict(known, sorted((before, k)), report.name)
-    if weights is not None:
-        report.weights = {node: float(weights[first[node]]) for node in nodes}
+    if sure is not None:
+        report.confidence = {node: float(sure[first[node]]) for node in nodes}
     return {node: labels[first[node]] for node in nodes}
 
 
@@ -165,8 +174,8 @@ def _conflict(known: KnownLabels, places: list[int], name: str) -> LabelError:
     rows = " and ".join(f"{known.rows[k]:,}" for k in places)
     return LabelError(
         f"{name}: node {known.nodes[places[0]].as_py()!r} has two labels, {one!r} and {other!r} "
-        f"(rows {rows}, not counting a header). Correct one of them, name a column of weights with "
-        "--label-weight (the greatest weight counts), or leave such nodes out with --on-error skip"
+        f"(rows {rows}, not counting a header). Correct one of them, or leave such nodes out with "
+        "--on-error skip"
     )
 
 

@@ -1,4 +1,4 @@
-"""Rows of node, label and perhaps weight → one label for each node of a graph."""
+"""Rows of node, label and perhaps confidence → one label for each node of a graph."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LabelList:
     def __init__(self) -> None:
         self._nodes: list[pa.Array] = []
         self._labels: list[pa.Array] = []
-        self._weights: list[NDArray[np.float64]] = []
+        self._confidence: list[NDArray[np.float64]] = []
         self._numbers: list[NDArray[np.int64]] = []  # of rows, from 1 on
         self._status: list[pa.Array] = []  # of a result
         self._drawn: list[pa.Array] = []  # in words
@@ -59,10 +59,10 @@ class LabelList:
             for column in (rows.nodes, rows.labels)
         )
         known = pc.fill_null(pc.greater(pc.binary_length(labels), 0), False)
-        if rows.weights is not None:
-            weights = np.asarray(rows.weights)
-            known = pc.and_(known, pa.array(weights > 0))
-            self._weights.append(weights[known.to_numpy(zero_copy_only=False)])
+        if rows.confidence is not None:
+            sure = np.asarray(rows.confidence)
+            known = pc.and_(known, pa.array(sure > 0))
+            self._confidence.append(sure[known.to_numpy(zero_copy_only=False)])
         kept = known.to_numpy(zero_copy_only=False)
         self._numbers.append(self._n_rows + 1 + np.flatnonzero(kept))
         self._n_rows += len(nodes)
@@ -99,8 +99,8 @@ class LabelList:
         self._nodes = [pa.concat_arrays(self._nodes).filter(given)]
         self._labels = [pa.concat_arrays(self._labels).filter(given)]
         self._numbers = [np.concatenate(self._numbers)[kept]]
-        if self._weights:
-            self._weights = [np.concatenate(self._weights)[kept]]
+        if self._confidence:
+            self._confidence = [np.concatenate(self._confidence)[kept]]
         self._drawn = [pa.concat_arrays(self._drawn).filter(given)] if self._drawn else []
 
     def count(self) -> tuple[int, int]:
@@ -162,7 +162,7 @@ class LabelList:
         self, rows: KnownLabels, graph: Graph, report: ReadReport, options: TextOptions
     ) -> dict[Any, str]:
         found = label_by_node(_checked(rows, report, options), report)
-        report.weights = by_own_id(report.weights, graph)
+        report.confidence = by_own_id(report.confidence, graph)
         if rows.drawn is not None:
             nodes = set(rows.nodes.filter(pa.array(rows.drawn)).to_pylist()) & found.keys()
             report.drawn = frozenset(graph.nodes.ids_of(list(nodes)))
@@ -209,10 +209,10 @@ class LabelList:
                 f"{report.name} has no label{why or ': at least one node needs a known label'}"
             )
         report.n_rows = len(nodes)
-        weights = np.concatenate(self._weights) if self._weights else None
+        sure = np.concatenate(self._confidence) if self._confidence else None
         rows = np.concatenate(self._numbers)
         drawn = are_drawn(pa.concat_arrays(self._drawn), report) if self._drawn else None
-        return KnownLabels(nodes, pa.concat_arrays(self._labels), rows, weights, drawn)
+        return KnownLabels(nodes, pa.concat_arrays(self._labels), rows, sure, drawn)
 
 
 def by_own_id(found: dict[str, Found], graph: Graph) -> dict[Any, Found]:

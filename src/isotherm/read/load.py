@@ -14,6 +14,7 @@ from isotherm.read.columns import choose_edge_columns, choose_label_columns
 from isotherm.read.drawn import find_drawn
 from isotherm.read.edges import EdgeList
 from isotherm.read.formats import edge_formats, label_formats
+from isotherm.read.known_labels import words_of_weight
 from isotherm.read.labels import LabelList
 from isotherm.read.layout import is_number
 from isotherm.read.opening import open_source
@@ -176,7 +177,7 @@ def load_labels(
     path : str or Path
     graph : Graph
     columns : mapping
-        ``node``, ``label`` and ``weight``.
+        ``node``, ``label`` and ``confidence``.
     options : TextOptions
     strict, hashed : bool
         See `isotherm.read_labels` and `load_graph`.
@@ -220,6 +221,9 @@ def gather_labels(
             choice = choose_label_columns(table, columns, source.name, known)
             chosen = _use(choice, table, report)
             names = table.layout.columns
+            weight = table.layout.find(None, "weight", source.name)
+            if weight is not None and weight not in chosen:
+                report.notes.append(words_of_weight(source.name, names[weight]))
             of_result = has_status(names, *(names[k] for k in chosen))
             drawn = find_drawn(names) if table.layout.header else None
             also = {"status": STATUS} if of_result else {}

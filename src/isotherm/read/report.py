@@ -57,7 +57,7 @@ class ReadReport:
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     n_empty: int = 0
-    weights: dict[Any, float] = field(default_factory=dict)
+    confidence: dict[Any, float] = field(default_factory=dict)
     drawn: frozenset[Any] | None = None
     checksum: str = "not known"
     reasons: dict[str, int] = field(default_factory=dict)

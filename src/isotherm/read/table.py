@@ -33,7 +33,7 @@ class Batch(NamedTuple):
 
 
 class LabelRows(NamedTuple):
-    """Nodes, their labels and, perhaps, the weights of these; an empty label is unknown.
+    """Nodes, their labels and, perhaps, how sure these are; an empty label is unknown.
 
     Where the rows may be a result of isotherm: also the status of each. Where a column says it:
     whether a label was drawn at random, in words.
@@ -41,7 +41,7 @@ class LabelRows(NamedTuple):
 
     nodes: Sequence[str] | pa.Array
     labels: Sequence[str | None] | pa.Array
-    weights: Sequence[float] | NDArray[np.float64] | None = None
+    confidence: Sequence[float] | NDArray[np.float64] | None = None
     status: Sequence[str | None] | pa.Array | None = None
     drawn: Sequence[str | None] | pa.Array | None = None
 
