@@ -22,22 +22,20 @@ def run(*, quick: bool) -> Result:
     """Measure the claim."""
     result = Result(__doc__.splitlines()[0])
     for classes in (4, 8, 10, 16, 40):
-        for stop, tol in (("tolerance", 1e-4), ("labels", 1e-4), ("tolerance", 1e-6)):
+        for tol in (1e-4, 1e-6):
             # Large enough for each array to be given back to the system when it is let go.
             edges = 1_000_000 if quick else 50_000_000
-            found = in_process(
-                "benchmarks.memory_stays_within_six_arrays", edges, classes, stop, tol
-            )
+            found = in_process("benchmarks.memory_stays_within_six_arrays", edges, classes, tol)
             result.add(**found)
             if not quick:
                 result.check(
-                    f"{classes} classes, {stop}, tol {tol:g}: {found['arrays']:.2f} arrays",
+                    f"{classes} classes, tol {tol:g}: {found['arrays']:.2f} arrays",
                     found["arrays"] <= MOST,
                 )
     return result
 
 
-def measured(edges: int, classes: int, stop: str, tol: float) -> dict[str, Any]:
+def measured(edges: int, classes: int, tol: float) -> dict[str, Any]:
     """Fit once; what the peak was above what was there before."""
     source, target, n = graphs.planted(edges, classes)
     graph = Graph.from_edges(source, target, nodes=range(n))
@@ -49,11 +47,10 @@ def measured(edges: int, classes: int, stop: str, tol: float) -> dict[str, Any]:
     DirichletClassifier().fit(small, {0: 0, 3: 1})  # whatever is loaded on first use
     forget_peak()
     before = current_bytes()
-    model = DirichletClassifier(stop=stop, tol=tol).fit(graph, known)
+    model = DirichletClassifier(tol=tol).fit(graph, known)
     return {
         "nodes": n,
         "classes": classes,
-        "stop": stop,
         "tol": tol,
         "bytes_per_entry": graph.rows.ends.nbytes / len(graph.rows.ends),
         "peak_bytes": peak_bytes() - before,

@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib as mpl
 
 from benchmarks.measure import ROOT
+from benchmarks.tables import is_to_tolerance
 
 mpl.use("svg")
 import matplotlib.pyplot as plt  # the back end comes first
@@ -44,22 +45,19 @@ def short(name: str) -> str:
 
 def ten_sweeps() -> plt.Figure:
     """How many times faster than ten sweeps."""
-    rows = rows_of("equilibrium_beats_ten_sweeps")
-    names = list(dict.fromkeys(row["graph"] for row in rows))
+    ratios = {
+        row["graph"]: row["ratio"]
+        for row in rows_of("equilibrium_beats_ten_sweeps")
+        if is_to_tolerance(row)
+    }
+    names = list(ratios)
     figure, axis = plt.subplots(figsize=(7, 3))
-    kinds = (("labels", "labels certified", OURS), ("tolerance", "temperatures to 1e-4", OTHERS[0]))
-    for shift, (stop, label, color) in zip((-0.2, 0.2), kinds, strict=True):
-        ratios = [
-            next(r["ratio"] for r in rows if (r["graph"], r["stop"]) == (n, stop)) for n in names
-        ]
-        places = [k + shift for k in range(len(names))]
-        axis.bar(places, ratios, width=0.4, label=label, color=color)
-        for place, ratio in zip(places, ratios, strict=True):
-            axis.text(place, ratio, f"{ratio:.1f}", ha="center", va="bottom", fontsize=7)
+    axis.bar(range(len(names)), list(ratios.values()), width=0.6, color=OURS)
+    for place, ratio in enumerate(ratios.values()):
+        axis.text(place, ratio, f"{ratio:.1f}", ha="center", va="bottom", fontsize=7)
     axis.axhline(1, color="black", linewidth=0.8, linestyle=":")
     axis.set_xticks(range(len(names)), [short(n) for n in names], rotation=30, ha="right")
     axis.set_ylabel("times faster than ten sweeps")
-    axis.legend(frameon=False)
     return figure
 
 

@@ -210,7 +210,7 @@ estimate edges.csv labels.csv
 classify edges.csv labels.csv --report plain.html
 classify edges.csv labels.csv --model paper --report paper.html
 classify edges.csv labels.csv --weight amount --report weighted.html
-classify edges.csv labels.csv --stop labels --model paper --report stopped.html
+classify edges.csv labels.csv --tol 1e-3 --model paper --report loose.html
 classify edges.csv labels.csv --balance 0.5 --report balanced.html
 classify edges.csv sets.csv --multi --report sets.html
 classify edges.csv labels.csv --list a --top 10 -o list.html

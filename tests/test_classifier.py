@@ -334,7 +334,6 @@ def test_an_unfitted_classifier_says_so(method):
     ("parameters", "message"),
     [
         ({"decision": "auto?"}, "unknown decision.*'centered'"),
-        ({"stop": "soon"}, "unknown stop.*'tolerance', 'labels'"),
         ({"solver": "magic"}, "unknown solver.*'cg'"),
         ({"engine": "steam"}, "unknown engine.*'scipy'"),
         ({"tol": 0}, "tol must be"),

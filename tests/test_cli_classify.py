@@ -97,7 +97,7 @@ def test_verbose_says_what_was_done(here):
         (["--model", "stacked", "--decision", "plain"], "--decision is for --model paper only"),
         (["--model", "stacked", "--leak", "0.1"], "--leak is for --model paper only"),
         (["--model", "paper", "--balance", "0.5"], "--balance is for --model stacked only"),
-        (["--stop", "labels", "--balance", "0.5"], "--balance is for --model stacked only"),
+        (["--decision", "plain", "--balance", "0.5"], "--balance is for --model stacked only"),
         (["--model", "best"], "'best' is not one of"),
         (["--balance", "2"], "'--balance'"),
     ],
@@ -139,7 +139,7 @@ def test_all_options_reach_the_model(here):
     result = here(
         "classify", "edges.csv", "labels.csv", "-o", "out.tsv", "--report", "r.html",
         "--decision", "plain", "--leak", "0.1", "--tol", "1e-3", "--solver", "cg", "--engine",
-        "scipy", "--threads", "1", "--unreached", "zero", "--stop", "labels", "--temperatures",
+        "scipy", "--threads", "1", "--unreached", "zero", "--temperatures",
         "--source", "1", "--target", "2", "--delimiter", ",", "--node", "node", "--label", "label",
     )  # fmt: skip
     assert (result.returncode, result.stderr) == (0, "")

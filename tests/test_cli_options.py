@@ -105,7 +105,6 @@ OTHERS = {
     "decision": "plain",
     "leak": "0.5",
     "confidence": "0.5",
-    "stop": "labels",
     "unreached": "zero",
     "tol": 1e-3,
     "solver": "cg",

@@ -102,7 +102,7 @@ def test_verbose_says_what_was_done(here):
             (["classify", "edges.csv", "labels.csv", "-o", "-", "--multi", *one], 2, one[0])
             for one in (
                 ["--summary", "s.json"], ["--temperatures"], ["--min-probability", "0.5"],
-                ["--confidence", "0.5"], ["--model", "stacked"], ["--stop", "labels"],
+                ["--confidence", "0.5"], ["--model", "stacked"],
                 ["--label-separator", ""],
             )
         ),

@@ -35,9 +35,8 @@ def same(updated, fitted, tol):
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-@pytest.mark.parametrize("stop", ["tolerance", "labels"])
-def test_an_update_is_fitting_again(decision, stop, rng):
-    how = {"decision": decision, "stop": stop, "tol": 1e-7}
+def test_an_update_is_fitting_again(decision, rng):
+    how = {"decision": decision, "tol": 1e-7}
     for leak in (0.0, 0.2):
         graph = random_graph(rng, 50, degree=4)
         known = random_seeds(rng, graph, 10, 3)

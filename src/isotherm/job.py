@@ -30,7 +30,6 @@ class ModelParameters(TypedDict, total=False):
     decision: str
     leak: float | Literal["auto"]
     tol: float
-    stop: Literal["tolerance", "labels"]
     solver: str
     engine: str
     threads: int | None

@@ -25,7 +25,7 @@ class Case:
     seeds : tuple of int
     values : tuple of rows, one per seed
         The temperatures held; for claims about labels, distributions over the classes.
-    leak, tol, solver, engine, decision, stop, unreached
+    leak, tol, solver, engine, decision, unreached
         As in `isotherm.DirichletClassifier`.
     weighted : bool
         False: weights are not passed on.
@@ -53,7 +53,6 @@ class Case:
     start: Rows | None = None
     before: Rows | None = None
     decision: str = "centered"
-    stop: str = "tolerance"
     unreached: str = "abstain"
     confidence: tuple[float, ...] | None = None
     node: int = 0
@@ -120,7 +119,7 @@ class Case:
 
     def unfitted(self) -> DirichletClassifier:
         """The classifier as it is made."""
-        names = ("leak", "tol", "stop", "solver", "engine", "unreached")
+        names = ("leak", "tol", "solver", "engine", "unreached")
         options = {name: getattr(self, name) for name in names}
         return DirichletClassifier(self.decision, warm_start=self.before is not None, **options)
 

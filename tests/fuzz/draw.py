@@ -152,13 +152,10 @@ def _options(rng: np.random.Generator, claim: str, n: int, *, mild: bool) -> dic
         "engine": _engine(rng),
         "weighted": bool(rng.random() < 0.9),
         "decision": str(rng.choice(list(DECISIONS))),
-        "stop": "labels" if rng.random() < 0.3 else "tolerance",
         "unreached": "zero" if rng.random() < 0.3 else "abstain",
     }
     if options["engine"] == "scipy" and isinstance(options["solver"], ConjugateGradient):
         options["solver"] = replace(options["solver"], preconditioner="diagonal")
-    if claim not in ("labels", "updates", "renumbering"):
-        del options["stop"]
     if claim in ("temperatures", "threads", "real_values"):
         del options["decision"]
     if claim in ("temperatures", "threads", "explanations"):

@@ -30,7 +30,6 @@ OPTIONS = [
     "start",
     "confidence",
     "leak",
-    "stop",
     "unreached",
     "weighted",
     "decision",

@@ -125,7 +125,7 @@ def _multilabel(case: Case) -> list[str]:
 
 
 def _classifier(case: Case) -> list[str]:
-    options = _options(case, "leak", "tol", "stop", "solver", "engine", "unreached")
+    options = _options(case, "leak", "tol", "solver", "engine", "unreached")
     sure = f", {case.confidences()}" if case.confidence else ""
     lines = []
     if case.before is not None:

@@ -14,7 +14,6 @@ from isotherm.classifier.inputs import graph_and_labels, warn_of_cross_validatio
 from isotherm.classifier.model import FoundLater
 from isotherm.classifier.questions import Questions
 from isotherm.classifier.seeds import read_seeds
-from isotherm.classifier.verdict import excess
 from isotherm.decision import DECISIONS
 from isotherm.errors import IsothermWarning, LabelError, ParameterError
 from isotherm.graph.nodes import as_column
@@ -35,11 +34,9 @@ if TYPE_CHECKING:
     from isotherm.engines.engine import Engine, Session
     from isotherm.graph import Graph
     from isotherm.graph.nodes import NodeIndex
-    from isotherm.solvers import Certificate, Solution
+    from isotherm.solvers import Solution
     from isotherm.solvers.method import Solver
-    from isotherm.solvers.options import Progress, Stop
-
-STOPS = ("tolerance", "labels")
+    from isotherm.solvers.options import Progress
 
 
 @answers_one_at_a_time
@@ -61,7 +58,6 @@ class HeatClassifier(Questions):
         *,
         leak: float | Literal["auto"] = 0.0,
         tol: float = 1e-6,
-        stop: Literal["tolerance", "labels"] = "tolerance",
         solver: str | Solver = "auto",
         engine: str | Engine = "auto",
         threads: int | None = None,
@@ -72,7 +68,6 @@ class HeatClassifier(Questions):
         self.decision = decision
         self.leak = leak
         self.tol = tol
-        self.stop = stop
         self.solver = solver
         self.engine = engine
         self.threads = threads
@@ -128,8 +123,6 @@ class HeatClassifier(Questions):
             raise ParameterError.unknown("decision", self.decision, [*DECISIONS, AUTO])
         if isinstance(self.leak, str) and self.leak != AUTO:
             raise ParameterError(f"leak must be a number ≥ 0 or 'auto', got {self.leak!r}")
-        if self.stop not in STOPS:
-            raise ParameterError.unknown("stop", self.stop, STOPS)
         warn_of_cross_validation(y)
         graph, labels = graph_and_labels(X, y, self)
         seeds = read_seeds(labels, graph, confidence, drawn)
@@ -141,8 +134,7 @@ class HeatClassifier(Questions):
         self._later = FoundLater(sample)
         session = self._prepare(problem.with_leak(self.selection_.leak))
         start, *further = self._starts(graph, seeds.classes)
-        stop = self._stop_for(seeds)
-        solution = self._solve(session, start=start, stop=stop, progress=progress)
+        solution = self._solve(session, start=start, progress=progress)
         with graph.rows.steady():
             self._conclude(graph.nodes, session, solution, seeds, further, progress)
         self.doubts_ = self._diagnostics().doubts(self._later.sample)
@@ -215,7 +207,6 @@ class HeatClassifier(Questions):
         solution = session.change(
             rows,
             None if columns == list(range(len(column))) else columns,
-            stop=self._stop_for(seeds),
             progress=progress,
         )
         self._tell(solution)
@@ -246,21 +237,6 @@ class HeatClassifier(Questions):
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         right = self.predict(X)[known] == truth[known]
         return float(np.average(right, weights=weights)) if known.any() else float("nan")
-
-    def _stop_for(self, seeds: Seeds) -> Stop | None:
-        """Tells how far labels are from being certain, if that is when to stop."""
-        if self.stop != "labels":
-            return None
-        decision = self.selection_.decision
-
-        def unsettled(X: NDArray[np.floating], certificate: Certificate) -> float:
-            T = self._with_unreached(X, np.isnan(X[:, 0]))
-            codes = seeds.held_codes(len(X))  # made when needed: room is short during a solve
-            return excess(
-                T, certificate, codes, decision=decision, tol=self.tol, shares=seeds.shares
-            )
-
-        return unsettled
 
     def _conclude(
         self,

@@ -25,8 +25,6 @@ class DirichletClassifier(HeatClassifier, ClassifierMixin, Estimator):
         or 0.1 is clearly better.
     tol : float
         Every temperature is proven to be within `tol` of equilibrium.
-    stop : {"tolerance", "labels"}
-        ``"labels"`` stops sooner: as soon as no label could change, ties aside.
     solver : {"auto", "direct", "cg", "sweeps", "elimination"} or solver object
     engine : {"auto", "native", "scipy"} or engine object
     threads : int or None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from isotherm.graph.nodes import NodeIndex
     from isotherm.solvers import Solution
     from isotherm.solvers.method import Solver
-    from isotherm.solvers.options import Progress, Stop
+    from isotherm.solvers.options import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -108,11 +108,10 @@ class DirichletEstimator(Sealed):
         session: Session,
         *,
         start: Warm | None = None,
-        stop: Stop | None = None,
         progress: Progress | None = None,
     ) -> Solution:
         """Solve; a solve that failed is a warning with the bound that it did reach."""
-        solution = session.solve(start=start, stop=stop, progress=progress)
+        solution = session.solve(start=start, progress=progress)
         self._tell(solution)
         return solution
 

@@ -46,7 +46,7 @@ MANY_SEEDS = 200  # that can be judged, from which the seeds around a node are l
 class StackedHeatClassifier(HeatClassifier):
     """What `isotherm.StackedDirichletClassifier` does, without scikit-learn."""
 
-    decision, leak, stop = "centered", 0.0, "tolerance"  # of the paper's flow
+    decision, leak = "centered", 0.0  # of the paper's flow
 
     stack_: Combination | None
     views_: list[tuple[str, float]]

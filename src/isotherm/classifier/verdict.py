@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     _Arrays = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.bool_], NDArray[np.int8]]
 
 ROWS = 1 << 14  # nodes judged at once without the core: their arrays stay in the cache
-SAMPLE = 16  # of so many nodes one is looked at first
 _SEED, _PREDICTED, _TIE, _NO_HEAT = map(STATUS.index, (SEED, PREDICTED, TIE, NO_HEAT))
 
 
@@ -115,35 +113,6 @@ def judge(
     return Verdict(means, *arrays, excess)
 
 
-@in_standard_arithmetic
-def excess(
-    temperatures: NDArray[np.floating],
-    certificate: Certificate,
-    seed_codes: NDArray[np.intp],
-    *,
-    decision: str,
-    tol: float,
-    shares: NDArray[np.float64] | None = None,
-) -> float:
-    """The `excess` of a verdict alone; arguments as in `judge`.
-
-    If some nodes of a sample are not settled there is no need to look at the others.
-    """
-    samples = (
-        [slice(None, None, SAMPLE), slice(None)] if len(temperatures) > ROWS else [slice(None)]
-    )
-    found = math.inf
-    for some in samples:
-        T, codes = np.ascontiguousarray(temperatures[some]), np.ascontiguousarray(seed_codes[some])
-        part = replace(certificate, nodes=np.ascontiguousarray(certificate.nodes[some]))
-        if shares is None and not (codes >= 0).any():
-            continue
-        _, found = _judge_all(_Case(T, part, codes, decision, tol, shares), None)
-        if found > 1:
-            break
-    return found
-
-
 def judge_new(
     temperatures: NDArray[np.float64],
     errors: NDArray[np.float64],
@@ -193,8 +162,8 @@ class _Case(NamedTuple):
     total: Total = as_it_is
 
 
-def _judge_all(case: _Case, arrays: _Arrays | None) -> tuple[Means, float]:
-    """Fill in codes, margins, certified and status, if given; return the means and the excess."""
+def _judge_all(case: _Case, arrays: _Arrays) -> tuple[Means, float]:
+    """Fill in codes, margins, certified and status; return the means and the excess."""
     T, certificate, seed_codes, decision, tol, shares, total = case
     choose_decision(decision)
     n_classes = T.shape[1]
@@ -205,15 +174,13 @@ def _judge_all(case: _Case, arrays: _Arrays | None) -> tuple[Means, float]:
         means, rule = _rule(case, shares)
         every = range(0, len(T), ROWS)
         return means, max(_judge_rows(case, slice(i, i + ROWS), rule, arrays) for i in every)
-    into = None
-    if arrays is not None:
-        codes, margins, certified, status = arrays
-        into = core.Verdict(
-            codes=codes,
-            margins=margins,
-            certified=certified.view(np.uint8),
-            status=status.view(np.uint8),
-        )
+    codes, margins, certified, status = arrays
+    into = core.Verdict(
+        codes=codes,
+        margins=margins,
+        certified=certified.view(np.uint8),
+        status=status.view(np.uint8),
+    )
     found = np.empty((4, n_classes))
     excess = core.judge(
         np.ascontiguousarray(T),
@@ -274,7 +241,7 @@ def _mean_temperatures(case: _Case, shares: NDArray[np.float64]) -> tuple[Means,
     return Means(means[0], means[1], shares, errors=off), off
 
 
-def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays | None) -> float:
+def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays) -> float:
     """Fill in some nodes; return their excess."""
     T, own = case.temperatures[some], case.seed_codes[some]
     # An unreached node taken as 0 is exact.
@@ -295,14 +262,13 @@ def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays | None) -
     inaccuracy = np.maximum(E_T.max(axis=1), rule.mean_error) / case.tol
     tied = ~certified & (inaccuracy <= 1) & np.isfinite(lead)
 
-    if arrays is not None:
-        codes = np.where(has, best, -1)
-        possible = S[tied] + E[tied] >= least[tied, np.newaxis]
-        codes[tied] = _first_of_the_warmest(T[tied], E_T[tied], possible)
-        codes[is_seed] = own[is_seed]
-        status = np.select([is_seed, ~has, tied], [_SEED, _NO_HEAT, _TIE], _PREDICTED)
-        arrays[0][some], arrays[1][some] = codes, margins
-        arrays[2][some], arrays[3][some] = certified, status
+    codes = np.where(has, best, -1)
+    possible = S[tied] + E[tied] >= least[tied, np.newaxis]
+    codes[tied] = _first_of_the_warmest(T[tied], E_T[tied], possible)
+    codes[is_seed] = own[is_seed]
+    status = np.select([is_seed, ~has, tied], [_SEED, _NO_HEAT, _TIE], _PREDICTED)
+    arrays[0][some], arrays[1][some] = codes, margins
+    arrays[2][some], arrays[3][some] = certified, status
 
     # Errors must shrink until they fit into the margin, or to the accuracy at which it is a tie.
     unsettled = ~certified & ~tied

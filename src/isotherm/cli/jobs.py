@@ -53,7 +53,6 @@ def make_job(
         model={
             "decision": model.decision or "centered",
             "leak": parse_leak(model.leak or "0"),
-            "stop": model.stop or "tolerance",
             "unreached": model.unreached,
             "tol": solver.tol,
             "solver": solver.solver,
@@ -99,7 +98,7 @@ def _text_options(reading: EdgeOptions) -> TextOptions:
 
 def _kind(model: ModelOptions) -> Literal["auto", "stacked", "paper"]:
     """The model asked for; what only the paper's has asks for that one."""
-    of_paper = {"--decision": model.decision, "--leak": model.leak, "--stop": model.stop}
+    of_paper = {"--decision": model.decision, "--leak": model.leak}
     given = [name for name, value in of_paper.items() if value is not None]
     if given and model.model == "stacked":
         raise ParameterError(

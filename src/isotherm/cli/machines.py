@@ -128,7 +128,6 @@ def check_options(job: Job, output: PredictionOptions, *, multi: bool) -> None:
         "--summary": output.summary is not None,
         "--spreadsheet-safe": output.spreadsheet_safe,
         "--model stacked": job.kind == "stacked",
-        "--stop labels": job.model["stop"] == "labels",
         "--confidence": job.confidence is not None,
         f"--engine {job.model['engine']}": job.model["engine"] not in ("auto", *ENGINES),
     }

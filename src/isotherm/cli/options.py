@@ -156,13 +156,6 @@ class ModelOptions:
             "that says so; below 1, neighbours may overrule them.",
         ),
     ] = None
-    stop: Annotated[
-        Literal["tolerance", "labels"] | None,
-        _model(
-            help="For the paper's model: 'labels' stops once no label can change; 'tolerance', "
-            "the default, stops once --tol is met."
-        ),
-    ] = None
     unreached: Unreached = "abstain"
 
 
@@ -196,7 +189,6 @@ class SeveralLabels:
             "--model": model.model == "stacked",
             "--balance": model.balance,
             "--confidence": model.confidence is not None,
-            "--stop": model.stop == "labels",
             "--list": output.listed is not None,
             "--summary": output.summary is not None,
             "--temperatures": output.temperatures,
