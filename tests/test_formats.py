@@ -178,7 +178,7 @@ def test_no_other_module_asks_for_a_format_by_name():
         (b"a,b\n", ".parquet", "text"),
         (b"PAR1", ".csv", "Parquet"),
         (b"PAR1", ".p", "Parquet"),
-        (b"\xef\xbb\xbf <?xml", "", "GraphML"),
+        (b"\xef\xbb\xbf <?xml?><graphml/>", "", "GraphML"),
         (b"# by hand\nCreator x\nGraph [", "", "GML"),
         (b"graph,edge\n", "", "text"),
         (b' {"a": 1}', ".pkl", "JSON"),

@@ -136,6 +136,7 @@ def recognise(head: bytes, ending: str, name: str) -> Format:
     FileError
         If it is one that is not read.
     """
+    head = _as_utf8(head)
     found = next(entry for entry in reversed(FORMATS) if entry.recognised(head, ending))
     if found.refused:
         raise FileError(f"{name} is {found.refused}")
@@ -221,12 +222,20 @@ def begins(*marks: bytes) -> Recogniser:
 def matches(pattern: bytes) -> Recogniser:
     """Recognise a format of text by its beginning: a regular expression, upper or lower case."""
     expression = re.compile(pattern, re.IGNORECASE | re.DOTALL)
-    return lambda head, _: bool(expression.match(head.lstrip(codecs.BOM_UTF8).lstrip()))
+    return lambda head, _: bool(expression.match(head.lstrip()))
+
+
+def _as_utf8(head: bytes) -> bytes:
+    """The first bytes of a text as UTF-8, without the mark of its encoding."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = codecs.getincrementaldecoder("utf-16")(errors="ignore").decode(head)
+        return text.encode(errors="replace")
+    return head.removeprefix(codecs.BOM_UTF8)
 
 
 def _is_node_link(head: bytes, _: str) -> bool:
     """Whether this is a graph in JSON, as networkx, D3 and Cytoscape write it."""
-    return head.lstrip(codecs.BOM_UTF8).lstrip()[:1] == b"{" and bool(_NODE_LINK.search(head))
+    return head.lstrip()[:1] == b"{" and bool(_NODE_LINK.search(head))
 
 
 def _is_pickle(head: bytes, ending: str) -> bool:
@@ -236,7 +245,12 @@ def _is_pickle(head: bytes, ending: str) -> bool:
 
 _GML = rb"(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\["
 
-_GEXF = rb"(?:<\?xml[^>]*>\s*|<!--.{,2000}?-->\s*)*<(?:\w+:)?gexf\b"
+# What may stand before the outermost element; never tried twice, or many remarks would take ages.
+_PROLOGUE = rb"(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)\s*)*+"
+_GEXF = _PROLOGUE + rb"<(?:\w+:)?gexf\b"
+_GRAPHML = _PROLOGUE + rb"<(?:\w+:)?graphml\b"
+_WEB = _PROLOGUE + rb"<(?:html|table)\b|<!doctype html"
+_XML = rb"<\?xml\b|<!doctype\b|<!--"
 _PAJEK = rb"(?:%[^\n]*\n\s*)*\*(?:vertices|network)\b"
 _ATTRIBUTES = rb"(?:#[^\n]*\n\s*)*[^\n{}]+[\s,;|]\{[^{}\n]*\}\s*(?:\n|$)"
 _NODE_LINK = re.compile(rb'"(?:nodes|links|edges)"\s*:\s*\[')
@@ -249,6 +263,10 @@ _OPEN_DOCUMENT = "an OpenDocument file, which isotherm does not read; save it as
 _OFFICE = (
     "a workbook with a password, or from Excel before 2007, and isotherm reads neither; save it as "
     ".xlsx without a password, or as CSV"
+)
+_OTHER_XML = (
+    "XML, but its outermost element is neither <graphml> nor <gexf>, so isotherm does not read it; "
+    "save it as GraphML, or as a list of edges in CSV"
 )
 _PICKLE = (
     "a pickle, which can run any program when it is opened, so isotherm does not open it. If you "
@@ -290,11 +308,12 @@ FORMATS = [
     Format("npz", is_of_arrays,
            read_graph=Later("read.npz", "read_graph"),
            read_labels=Later("read.npz", "read_labels")),
-    Format("GraphML", matches(rb"<"),
+    Format("other XML", matches(_XML), refused=_OTHER_XML),
+    Format("GraphML", matches(_GRAPHML),
            read_graph=Later("read.graph_files.graphml", "read_graph"),
            read_labels=Later("read.graph_files.graphml", "read_labels"),
            outputs=(_GRAPHML_FILE,)),
-    Format("web page", matches(rb"<!doctype html|<html|<table"), refused=_WEB_PAGE),
+    Format("web page", matches(_WEB), refused=_WEB_PAGE),
     Format("GEXF", matches(_GEXF),
            read_graph=Later("read.graph_files.gexf", "read_graph"),
            read_labels=Later("read.graph_files.gexf", "read_labels"), outputs=(_GEXF_FILE,)),

@@ -40,8 +40,7 @@ def parse_lines(source: Source) -> Iterator[object]:
     FileError
         A line that is not JSON, with its number.
     """
-    for number, line in enumerate(source.everything(), start=1):
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
+    for number, text in enumerate(source.lines(), start=1):
         if not text.strip():
             continue
         try:
@@ -54,7 +53,7 @@ def parse_lines(source: Source) -> Iterator[object]:
 
 def is_lines(source: Source) -> bool:
     """Whether each line is a value of its own: the first one is, and more follow."""
-    first, _, rest = source.head.decode("utf-8-sig", errors="replace").lstrip().partition("\n")
+    first, _, rest = source.recoded_head("utf-8").decode().lstrip().partition("\n")
     if not rest.strip():
         return False
     try:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy
 
+from isotherm.datasets.formats.arrays import NODES_PER_ENTRY
 from isotherm.errors import FileError, GraphError
 from isotherm.read.layout import WHITE_SPACE, Layout
 from isotherm.read.matrix import graph_of_matrix
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
     from isotherm.read.report import ReadReport
     from isotherm.read.source import Source
-
-NODES_PER_ENTRY = 100  # of an honest matrix, most of whose rows may be empty
 
 
 def read_graph(source: Source, report: ReadReport) -> Graph:
@@ -50,7 +49,7 @@ class _Header:
 
     @classmethod
     def of(cls, source: Source) -> _Header:
-        lines = source.head.decode(errors="replace").split("\n")
+        lines = source.recoded_head("utf-8").decode().split("\n")
         words = lines[0].lower().split()
         if len(words) != 5 or words[1] != "matrix" or words[2] not in ("coordinate", "array"):
             raise FileError(f"{source.name} is not a MatrixMarket file: {shown(lines[0])}")

@@ -74,6 +74,7 @@ class Source:
             self._open_archive()
         self.head = self._read(HEAD)
         self.is_whole = len(self.head) < HEAD
+        self._mark = _marked(self.head)
         self.format = recognise(self.head, self.ending, name)
 
     def _open_archive(self) -> None:
@@ -163,6 +164,19 @@ class Source:
     def check_unpacked(self, count: int) -> None:
         """Raise FileError if so many bytes are too many to be made of this file."""
         self._limit.check(self.name, count, self.size or self._counted.count)
+
+    def lines(self, encoding: str = "utf-8") -> Iterator[str]:
+        """The lines of a text, from its beginning; what cannot be read is replaced."""
+        mark = self._mark
+        file = self.everything()
+        if self.path is None and mark is not None:
+            mark = "utf-8"  # as which it is kept
+        text = io.TextIOWrapper(file, mark or encoding, errors="replace", newline="\n")
+        try:
+            yield from text
+        finally:
+            if not file.closed:  # it stays open for others
+                text.detach()
 
     def rest(self) -> BinaryIO:
         """The contents as a file that can be read once."""

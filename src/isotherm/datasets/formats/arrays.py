@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]  # of numbers or of strings
 
+NODES_PER_ENTRY = 100  # of an honest matrix, most of whose rows may be empty
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -159,6 +160,10 @@ def read_sparse(
         raise DatasetError(f"an adjacency matrix must be square, got {n} × {n_columns}")
     if any(end.dtype.kind not in "iu" or end.shape != (weights.size,) for end in ends):
         raise DatasetError("a sparse matrix whose arrays do not fit together")
+    if not 0 <= n <= NODES_PER_ENTRY * (weights.size + 10_000):
+        raise DatasetError(f"a sparse matrix of {n} rows with {weights.size} entries")
+    if weights.size and not all(0 <= end.min() <= end.max() < n for end in ends):
+        raise DatasetError(f"a sparse matrix of {n} rows with an entry outside")
     source, target = (end.astype(np.int64) for end in ends)
     there = weights.ravel() != 0
     return n, source[there], target[there], weights.ravel()[there]

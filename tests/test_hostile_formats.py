@@ -1,0 +1,125 @@
+"""Files of every format, and their hostile twins: read as they are meant, or refused by name."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from isotherm import FileError, GraphError, read_graph, read_labels
+from isotherm.read.formats import recognise
+
+PAIR_XML = "<graph><node id='é'/><node id='b'/><edge source='é' target='b'/></graph>"
+
+
+def sparse_npz(path, **arrays):
+    np.savez_compressed(path, **arrays)
+    return path
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+CSR = {"format": np.array(b"csr"), "shape": np.array([2, 2]), "indptr": np.array([0, 1, 2])}
+COO = {"format": np.array(b"coo"), "row": np.array([1]), "col": np.array([0]), "data": np.ones(1)}
+
+
+@pytest.mark.parametrize("column", [99_999_999, -1, 2])
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_a_matrix_with_an_entry_outside_is_refused(tmp_path, kind, column):
+    if kind == "coo":
+        arrays = COO | {"shape": np.array([2, 2]), "col": np.array([column])}
+    else:
+        indices = np.array([1, column])
+        arrays = CSR | {"format": np.array(kind), "indices": indices, "data": np.ones(2)}
+    path = sparse_npz(tmp_path / "m.npz", **arrays)
+    with pytest.raises(GraphError, match=r"m\.npz: .*2 rows with an entry outside"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize("n", [2 * 10**9, 10**12, -1, 1_000_101])
+def test_a_matrix_that_claims_more_rows_than_it_can_use_asks_for_no_memory(tmp_path, n):
+    path = sparse_npz(tmp_path / "m.npz", shape=np.array([n, n]), **COO)
+    with pytest.raises(GraphError, match=rf"m\.npz: a sparse matrix of {n} rows with 1 entries"):
+        read_graph(path)
+    sparse.save_npz(path, sparse.coo_array(([1.0], ([9], [0])), shape=(10, 10)))
+    assert read_graph(path).n_nodes == 10
+
+
+# --- texts in UTF-16 ------------------------------------------------------------------------------
+
+IN_UTF16 = {
+    "g.graphml": f"<?xml version='1.0' encoding='utf-16'?><graphml>{PAIR_XML}</graphml>",
+    "g.gexf": "<gexf><graph><nodes><node id='é'/><node id='b'/></nodes>"
+    "<edges><edge source='é' target='b'/></edges></graph></gexf>",
+    "e.json": json.dumps([{"source": "é", "target": "b"}], ensure_ascii=False),
+    "e.jsonl": '{"source": "é", "target": "b"}\n{"source": "b", "target": "é"}\n',
+    "g.json": '{"nodes": [{"id": "é"}, {"id": "b"}], "links": [{"source": "é", "target": "b"}]}',
+    "e.csv": "source,target\né,b\n",
+}
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", IN_UTF16)
+def test_a_text_in_utf16_is_told_by_its_contents_like_any_other(tmp_path, name, order):
+    path = tmp_path / name
+    path.write_bytes(("\ufeff" + IN_UTF16[name]).encode(order))
+    assert read_graph(path).names.tolist() == ["é", "b"]
+
+
+def test_a_matrix_in_utf16_is_read(tmp_path):
+    text = "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n"
+    (tmp_path / "m.mtx").write_text(text, encoding="utf-16")
+    assert read_graph(tmp_path / "m.mtx").n_edges == 1
+
+
+def test_labels_in_utf16_are_read(tmp_path):
+    (tmp_path / "e.csv").write_text("é,b\n")
+    (tmp_path / "l.json").write_text('{"é": "red"}', encoding="utf-16")
+    graph = read_graph(tmp_path / "e.csv")
+    assert read_labels(tmp_path / "l.json", graph) == {"é": "red"}
+
+
+# --- what begins like XML -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["<a@x.org>", "<graph", "<http://x/y>", "<", "<gexfa>"])
+def test_ids_that_begin_like_an_element_are_ids(tmp_path, first):
+    (tmp_path / "e.txt").write_text(f"{first} <b@x.org>\n<b@x.org> <c@x.org>\n")
+    assert read_graph(tmp_path / "e.txt").names.tolist() == [first, "<b@x.org>", "<c@x.org>"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        " \n",
+        "<?xml version='1.0'?>\n",
+        "<?xml version='1.0'?><!-- by <x> --><?style x?>\n<!-- 2 --> ",
+        "<!DOCTYPE graphml SYSTEM 'http://graphml.graphdrawing.org/dtds/graphml.dtd'>",
+        "<!DOCTYPE g [<!ENTITY a 'b'>]>",
+    ],
+)
+def test_graph_files_are_told_by_their_outermost_element(before):
+    assert recognise(f"{before}<graphml>".encode(), "", "x").name == "GraphML"
+    assert recognise(f"{before}<g:graphml ".encode(), ".xml", "x").name == "GraphML"
+    assert recognise(f"{before}<gexf ".encode(), "", "x").name == "GEXF"
+    with pytest.raises(FileError, match="x is a web page"):
+        recognise(f"{before}<html>".encode(), "", "x")
+
+
+def test_other_xml_is_refused_with_a_way_out(tmp_path):
+    (tmp_path / "x.xml").write_text("<?xml version='1.0'?><svg/>")
+    with pytest.raises(FileError, match=r"neither <graphml> nor <gexf>.*save it as GraphML, or"):
+        read_graph(tmp_path / "x.xml")
+
+
+@pytest.mark.parametrize("part", ["<!---->", "<??>", "<!-- ", "<!DOCTYPE x [ ", "#\n\n", "] "])
+def test_a_hostile_beginning_is_looked_at_once(part):
+    started = time.perf_counter()
+    for start in ("", "<!DOCTYPE x [", "<!--"):
+        try:
+            recognise((start + part * (200_000 // len(part))).encode(), "", "x")
+        except FileError:
+            continue
+    assert time.perf_counter() - started < 5
