@@ -1,7 +1,10 @@
 """Files of every format, and their hostile twins: read as they are meant, or refused by name."""
 
 import json
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,3 +126,28 @@ def test_a_hostile_beginning_is_looked_at_once(part):
         except FileError:
             continue
     assert time.perf_counter() - started < 5
+
+
+# --- files made to harm ---------------------------------------------------------------------------
+
+GIB = 4  # of addresses, in which a process with all libraries loaded has little more than two left
+HARMLESS = {"lists in lists.gml", "a long number.gml"}  # which are read
+
+
+def test_no_file_made_to_harm_does_any(tmp_path):
+    """Each is an error of ours that names the file, in little time and memory."""
+    command = [sys.executable, str(Path(__file__).parent / "hostile_files.py")]
+    run = subprocess.run(
+        [*command, str(tmp_path), str(GIB)], capture_output=True, text=True, check=False
+    )
+    lines = [line.split("\t") for line in run.stdout.splitlines()]
+    assert run.returncode == 0, (lines[-1:], run.stderr[-500:])
+    assert len(lines) > 35
+    for name, seconds, found in lines:
+        assert float(seconds) < 20, name
+        assert "NOT OURS" not in found, (name, found)
+        if name in HARMLESS:
+            assert found == "'1 nodes'"
+        else:
+            assert name in found, (name, found)
+    assert list(tmp_path.iterdir()) == []
