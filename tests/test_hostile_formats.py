@@ -1,9 +1,12 @@
 """Files of every format, and their hostile twins: read as they are meant, or refused by name."""
 
+import io
 import json
 import subprocess
 import sys
 import time
+import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from scipy import sparse
 
 from isotherm import FileError, GraphError, read_graph, read_labels
+from isotherm.datasets.formats.arrays import read_npz
 from isotherm.read.formats import recognise
 
 PAIR_XML = "<graph><node id='é'/><node id='b'/><edge source='é' target='b'/></graph>"
@@ -47,6 +51,39 @@ def test_a_matrix_that_claims_more_rows_than_it_can_use_asks_for_no_memory(tmp_p
         read_graph(path)
     sparse.save_npz(path, sparse.coo_array(([1.0], ([9], [0])), shape=(10, 10)))
     assert read_graph(path).n_nodes == 10
+
+
+ODD = {
+    "big": np.arange(6, dtype=">i4"),
+    "columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    "one": np.array(7),
+    "none": np.zeros((0, 3), dtype="f2"),
+    "flags": np.array([True, False]),
+    "texts": np.array(["é", "", "abc"]),
+    "bytes": np.array([b"ab", b"c"]),
+}
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_arrays_are_read_as_numpy_loads_them(tmp_path, save):
+    save(tmp_path / "a.npz", **ODD)
+    found = read_npz((tmp_path / "a.npz").read_bytes(), [*ODD, "absent"])
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as expected:
+        assert [*found] == expected.files
+        for name, array in found.items():
+            assert array.dtype == expected[name].dtype
+            assert array.shape == expected[name].shape
+            assert np.array_equal(array, expected[name])
+
+
+def test_of_two_members_of_one_name_the_checked_one_is_read(tmp_path):
+    plain, path = io.BytesIO(), tmp_path / "two.npz"
+    np.save(plain, np.arange(3))
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of zipfile, about the name
+        for name in ("labels", "labels.npy", "labels.npy"):
+            archive.writestr(name, plain.getvalue() if name == "labels.npy" else b"not an array")
+    assert read_npz(path.read_bytes(), ["labels"])["labels"].tolist() == [0, 1, 2]
 
 
 # --- texts in UTF-16 ------------------------------------------------------------------------------

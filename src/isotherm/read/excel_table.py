@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-import zipfile
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from isotherm.errors import FileError, IsothermError, ParameterError
 from isotherm.read.layout import is_header
 from isotherm.read.row_table import as_cell, table_of_rows
+from isotherm.read.zipped import open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,15 +63,10 @@ def open_excel(
 
 def _check_parts(source: Source) -> None:
     """Refuse what unpacks to too much, has macros, or declares entities."""
-    total = 0
-    with zipfile.ZipFile(source.everything()) as archive:
-        for member in archive.infolist():
-            if member.filename.lower().endswith("vbaproject.bin"):
-                raise FileError(
-                    f"{source.name} has macros: save it without them, as .xlsx, or as CSV"
-                )
-            total += member.file_size
-            source.check_unpacked(total)
+    with open_archive(source) as archive:
+        names = [member.filename.lower() for member in archive.infolist()]
+        if any(name.endswith("vbaproject.bin") for name in names):
+            raise FileError(f"{source.name} has macros: save it without them, as .xlsx, or as CSV")
         for member in archive.infolist():
             if member.filename.lower().endswith((".xml", ".rels")):
                 with archive.open(member) as part:

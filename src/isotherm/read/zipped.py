@@ -1,15 +1,29 @@
-"""Zip archives of one file → that file, as a stream."""
+"""Zip archives: within the limits of what they may unpack to; of one file, as a stream of that."""
 
 from __future__ import annotations
 
 import zipfile
 import zlib
+from contextlib import contextmanager
 from pathlib import PurePosixPath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from isotherm.errors import FileError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from isotherm.read.source import Source
+
 _ENCRYPTED = 1  # the bit of a member that has a password
+
+
+@contextmanager
+def open_archive(source: Source) -> Iterator[zipfile.ZipFile]:
+    """An archive all of whose members together are not too large once they are unpacked."""
+    with zipfile.ZipFile(source.everything()) as archive:
+        source.check_unpacked(sum(member.file_size for member in archive.infolist()))
+        yield archive
 
 
 class OnlyMember:

@@ -1,15 +1,18 @@
-"""The files of NumPy and of SciPy's sparse matrices → arrays, every claim of theirs checked.
+"""The files of NumPy and of SciPy's sparse matrices → arrays, by NumPy's reader under limits.
 
-`numpy.load` believes the header of a file and makes room for what it promises. Here the promise
-must agree with the bytes that are there.
+It believes the header of an array and makes room for what that promises. Here the promise must
+agree with the bytes that are there before NumPy sees it.
 """
 
 from __future__ import annotations
 
+import lzma
 import zipfile
+import zlib
+from functools import partial
 from io import BytesIO
 from math import prod
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from numpy.lib import format as npy
@@ -19,7 +22,7 @@ from isotherm.datasets.formats.unpickle import load_array
 from isotherm.errors import DatasetError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
@@ -44,38 +47,9 @@ def read_npy(data: bytes, *, objects: bool = False) -> Array:
         A damaged file, one with other contents than its header says, or one of objects.
     """
     stream = BytesIO(data)
-    try:
-        header = _HEADERS[npy.read_magic(stream)]
-        shape, by_column, dtype = header(stream)
-    except Exception as error:  # a header is Python code, and may be wrong in as many ways
-        raise DatasetError(f"not a .npy file: {error}") from None
-    start = stream.tell()
-    if dtype.hasobject:
-        if not objects:
-            raise DatasetError("an array of objects, which is a pickle")
-        return load_array(data[start:])
-    if dtype.kind not in "biufUS" or dtype.itemsize == 0:
-        raise DatasetError(f"an array of type {dtype.str!r}, not of numbers or strings")
-    if min(shape, default=0) < 0 or len(data) - start != prod(shape) * dtype.itemsize:
-        raise DatasetError(
-            f"a .npy file whose {len(data) - start} bytes do not match its shape {shape}"
-        )
-    if max(shape, default=0) > np.iinfo(np.intp).max:  # of no entries at all
-        raise DatasetError(f"a .npy file of shape {shape}, which no array can have")
-    flat = np.frombuffer(data, dtype=dtype, offset=start)
-    try:
-        return flat.reshape(shape, order="F" if by_column else "C")
-    except ValueError as error:
-        raise DatasetError(f"a .npy file of shape {shape}: {error}") from None
-
-
-def unpacked_size(data: bytes) -> int:
-    """Bytes that all members of a zip archive unpack to, as it says; 0 of what is no archive."""
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            return sum(member.file_size for member in archive.infolist())
-    except Exception:  # `read_npz` says what is wrong
-        return 0
+    if objects and _header(stream)[1].hasobject:
+        return load_array(data[stream.tell() :])
+    return _checked_array(lambda: BytesIO(data), len(data))
 
 
 def read_npz(data: bytes, wanted: Collection[str], *, most: int = MOST_BYTES) -> dict[str, Array]:
@@ -87,25 +61,69 @@ def read_npz(data: bytes, wanted: Collection[str], *, most: int = MOST_BYTES) ->
         A damaged file, one that unpacks to more than `most` bytes, one with pickles.
     """
     try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            members = {
-                member.filename.removesuffix(".npy"): member for member in archive.infolist()
-            }
-            members = {name: member for name, member in members.items() if name in wanted}
-            # A member that says too little is cut there.
-            fits = sum(member.file_size for member in members.values()) <= most
-            found = {name: archive.read(member) for name, member in members.items() if fits}
-    except Exception as error:  # each way of packing has errors of its own
+        archive = zipfile.ZipFile(BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
         raise DatasetError(f"not a .npz file: {error}") from None
-    if not fits:
-        raise DatasetError(f"a .npz file that unpacks to more than {most} bytes")
+    with archive:
+        found = [archive.NameToInfo.get(f"{name}.npy") for name in wanted]
+        if sum(member.file_size for member in found if member is not None) > most:
+            raise DatasetError(f"a .npz file that unpacks to more than {most} bytes")
+        return load_arrays(archive, wanted)
+
+
+def load_arrays(archive: zipfile.ZipFile, wanted: Collection[str]) -> dict[str, Array]:
+    """The arrays named `wanted` in an open ``.npz`` file, as `numpy.load` reads them.
+
+    Raises
+    ------
+    DatasetError
+        Members that are damaged, have pickles, or do not hold what their headers promise.
+    """
     arrays = {}
-    for name, contents in found.items():
+    for name in wanted:
+        member = archive.NameToInfo.get(f"{name}.npy")
+        if member is None:
+            continue
         try:
-            arrays[name] = read_npy(contents)
+            # What a member says of its size is the most that is read of it.
+            arrays[name] = _checked_array(partial(archive.open, member), member.file_size)
         except DatasetError as error:
             raise DatasetError(f"{name!r} is {error}") from None
+        except Exception as error:  # each way of packing has errors of its own
+            raise DatasetError(f"not a .npz file: {error}") from None
     return arrays
+
+
+def _checked_array(opened: Callable[[], IO[bytes]], size: int) -> Array:
+    """The array of a stream of so many bytes, which is opened twice."""
+    with opened() as stream:
+        shape, dtype = _header(stream)
+        held = size - stream.tell()
+    if dtype.hasobject:
+        raise DatasetError("an array of objects, which is a pickle")
+    if dtype.kind not in "biufUS" or dtype.itemsize == 0:
+        raise DatasetError(f"an array of type {dtype.str!r}, not of numbers or strings")
+    if min(shape, default=0) < 0 or held != prod(shape) * dtype.itemsize:
+        raise DatasetError(f"a .npy file whose {held} bytes do not match its shape {shape}")
+    if max(shape, default=0) > np.iinfo(np.intp).max:  # of no entries at all
+        raise DatasetError(f"a .npy file of shape {shape}, which no array can have")
+    with opened() as stream:
+        try:
+            array: Array = npy.read_array(stream, allow_pickle=False)
+        except ValueError as error:
+            raise DatasetError(f"a .npy file of shape {shape}: {error}") from None
+    return array
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
+    """The shape and the type that the header of an array promises."""
+    try:
+        shape, _, dtype = _HEADERS[npy.read_magic(stream)](stream)
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError):
+        raise
+    except Exception as error:  # a header is Python code, and may be wrong in as many ways
+        raise DatasetError(f"not a .npy file: {error}") from None
+    return shape, dtype
 
 
 def write_npz(arrays: dict[str, Array], *, small: bool = False) -> bytes:
@@ -130,19 +148,24 @@ def write_npz(arrays: dict[str, Array], *, small: bool = False) -> bytes:
     return file.getvalue()
 
 
-def read_sparse(
-    data: bytes, *, most: int = MOST_BYTES
+SPARSE = frozenset({"format", "shape", "indptr", "indices", "row", "col", "data"})
+
+
+def read_sparse(data: bytes) -> tuple[int, NDArray[np.int64], NDArray[np.int64], Array]:
+    """See `sparse_edges`: of the contents of a file."""
+    return sparse_edges(read_npz(data, SPARSE))
+
+
+def sparse_edges(
+    parts: dict[str, Array],
 ) -> tuple[int, NDArray[np.int64], NDArray[np.int64], Array]:
     """Number of nodes, the two ends and the weight of each edge of `scipy.sparse.save_npz`.
 
     Raises
     ------
     DatasetError
-        A damaged file, or a matrix that is not square or has entries outside.
+        A matrix that is not square, has entries outside, or far more rows than entries.
     """
-    parts = read_npz(
-        data, {"format", "shape", "indptr", "indices", "row", "col", "data"}, most=most
-    )
     try:
         kind = parts["format"].item()
         kind = kind.decode("latin-1") if isinstance(kind, bytes) else str(kind)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _NEEDED = ("indptr", "indices", "labels")
 _OPTIONAL = ("names", "label_names")
+ARRAYS = (*_NEEDED, *_OPTIONAL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,17 @@ class LabelledGraph:
         DatasetError
             Saying what is wrong with it.
         """
-        arrays = read_npz(data, (*_NEEDED, *_OPTIONAL), most=most)
+        return cls.from_arrays(read_npz(data, ARRAYS, most=most))
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array]) -> LabelledGraph:
+        """From the arrays of a file, by name.
+
+        Raises
+        ------
+        DatasetError
+            Saying what is wrong with them.
+        """
         for key in _NEEDED:
             if key not in arrays:
                 raise DatasetError(f"it has no array {key!r} (needed are {', '.join(_NEEDED)})")
