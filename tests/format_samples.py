@@ -133,7 +133,6 @@ SAMPLES = {
     "GraphML": (lines(nx.generate_graphml(networkx_graph())),) * 2,
     "GEXF": (gexf(),) * 2,
     "GML": (lines(nx.generate_gml(networkx_graph())),) * 2,
-    "Pajek": (lines(nx.generate_pajek(networkx_graph())), None),
     "networkx edge list": (lines(nx.generate_edgelist(networkx_graph())), None),
     "SQLite": (written(database), None),
     "Excel": (workbook(HEADED), workbook([("node", "label"), *LABELS.items()])),
@@ -145,6 +144,7 @@ SAMPLES = {
 REFUSED = {
     "pickle": (b"\x80\x04]\x94.", "", "pickle, which can run any program"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(9), ".h5", "HDF5 file, .* save it"),
+    "Pajek": (lines(nx.generate_pajek(networkx_graph())), ".net", "a Pajek file, .* save it"),
     "web page": (b"<!doctype html><p>", ".xls", "a web page, .* open it in a spreadsheet and save"),
     "other XML": (b"<?xml version='1.0'?><svg/>", ".xml", "neither <graphml> nor <gexf>"),
     "OpenDocument": (b"PK\x03\x04" + bytes(30), ".ods", "OpenDocument file, .* save it as .xlsx"),

@@ -1,5 +1,7 @@
 """Formats that people have: databases, workbooks, JSON, archives, part files, formats of graphs."""
 
+import gzip
+import hashlib
 import io
 import json
 import os
@@ -8,6 +10,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from inspect import signature
 
 import networkx as nx
@@ -19,18 +22,25 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import CliRun
+from format_samples import SAMPLES
 from isotherm import (
     FileError,
     GraphError,
     IsothermError,
     IsothermWarning,
     LabelError,
+    MissingLibrary,
     ParameterError,
     read_graph,
     read_labels,
 )
 from isotherm.estimate import count_edges
-from isotherm.read.load import load_graph
+from isotherm.fit_files import predict_label_sets, predict_values
+from isotherm.job import Job
+from isotherm.pipeline import Silent, do
+from isotherm.read import formats
+from isotherm.read.load import gather_labels, load_graph
+from isotherm.read.opening import open_source
 from isotherm.read.options import TextOptions
 
 EDGES = [("007", "b", 1.0), ("b", "c", 2.5), ("c", "007", 4.0)]
@@ -197,13 +207,31 @@ def test_a_cell_far_away_takes_no_memory(tmp_path):
         read_graph(tmp_path / "far.xlsx")
 
 
-def test_without_the_library_the_message_says_how_to_get_it(tmp_path, monkeypatch):
-    path = workbook(tmp_path / "b.xlsx", Tx=[("source", "target"), ("a", "b")])
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(
-        FileError, match=r"reading it needs openpyxl: pip install 'isotherm\[excel\]'"
-    ):
-        read_graph(path)
+NEEDED = {
+    "b.xlsx": ("openpyxl", r"b\.xlsx is Excel"),
+    "g.graphml": ("networkx", r"g\.graphml is GraphML"),
+    "g.gexf": ("networkx", r"g\.gexf is GEXF"),
+    "g.gml": ("networkx", r"g\.gml is GML"),
+    "e.edgelist": ("networkx", r"e\.edgelist is networkx edge list"),
+}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_without_the_library_the_message_says_how_to_get_it(tmp_path, monkeypatch, name):
+    library, said = NEEDED[name]
+    entry = said.split(" is ")[1]
+    (tmp_path / name).write_bytes(SAMPLES[entry][0])
+    (tmp_path / "e.csv").write_text("a,b\n")
+    monkeypatch.setitem(sys.modules, library, None)
+    message = f"{said}, and reading it needs {library}.*: pip install networkx openpyxl"
+    with pytest.raises(MissingLibrary, match=message):
+        read_graph(tmp_path / name)
+    # Before anything is read, where it is the second file that needs it.
+    monkeypatch.setattr("isotherm.pipeline.load_graph", lambda *_, **__: pytest.fail("it was read"))
+    with pytest.raises(MissingLibrary, match=message):
+        do(Job(str(tmp_path / "e.csv"), str(tmp_path / name)))
+    with pytest.raises(MissingLibrary, match=message):
+        predict_values(Job(str(tmp_path / "e.csv"), str(tmp_path / name)), Silent())
 
 
 # --- JSON -----------------------------------------------------------------------------------------
@@ -434,22 +462,25 @@ def test_a_name_with_brackets_is_a_file_if_there_is_one(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
-def test_gexf_and_pajek_that_networkx_writes_are_read_back(tmp_path, kind):
+def test_gexf_that_networkx_writes_is_read_back(tmp_path, kind):
     graph = kind(nx.karate_club_graph())
     nx.set_node_attributes(graph, {k: str(k % 3) for k in graph}, "third")
     nx.write_gexf(graph, tmp_path / "g.gexf")
-    nx.write_pajek(nx.relabel_nodes(graph, str), tmp_path / "g.net")
-    for name in ("g.gexf", "g.net"):
-        if kind is nx.DiGraph:
-            with pytest.warns(IsothermWarning, match="direction of edges is ignored"):
-                read_graph(tmp_path / name)
-            continue
-        back = read_graph(tmp_path / name)
-        expected = {str(k): float(d) for k, d in graph.degree(weight="weight")}
-        assert degrees(back) == pytest.approx(expected)
-    if kind is nx.Graph:
-        labels = read_labels(tmp_path / "g.gexf", back, label="third")
-        assert labels == {str(k): str(k % 3) for k in graph}
+    if kind is nx.DiGraph:
+        with pytest.warns(IsothermWarning, match="direction of edges is ignored"):
+            read_graph(tmp_path / "g.gexf")
+        return
+    back = read_graph(tmp_path / "g.gexf")
+    expected = {str(k): float(d) for k, d in graph.degree(weight="weight")}
+    assert degrees(back) == pytest.approx(expected)
+    labels = read_labels(tmp_path / "g.gexf", back, label="third")
+    assert labels == {str(k): str(k % 3) for k in graph}
+
+
+def test_a_pajek_file_is_refused_with_a_way_out(tmp_path):
+    nx.write_pajek(nx.Graph([("a", "b")]), tmp_path / "g.net")
+    with pytest.raises(FileError, match=r"g\.net is a Pajek file, .*save it as GraphML or as"):
+        read_graph(tmp_path / "g.net")
 
 
 GEXF = "<gexf><graph defaultedgetype='undirected'>{}</graph></gexf>"
@@ -479,11 +510,6 @@ PAIR = "<nodes><node id='a'/><node id='b'/></nodes><edges><edge source='a' targe
         (GEXF.format(PAIR) + "<x/>", "not well-formed XML"),
         ("<gexf></gexf>", "no <graph> inside"),
         (GEXF.format(PAIR.replace("target='b'", "target='z'")), "'z', which is not declared"),
-        ("*Vertices 99999999999999\n1 a\n*Edges\n1 2\n", "expected the number of vertices"),
-        ("*Vertices 2\n*Edges\n1 3\n", "a number from 1 to 2, got '3'"),
-        ("*Vertices 2\n*Matrix\n0 1\n1 0\n", "Pajek matrices are not read"),
-        ("*Vertices 2\n1 a\n*Edges\n1 2 heavy\n", "'heavy'"),
-        ("*Vertices 2\nx\n", "a vertex must begin with its number"),
     ],
 )
 def test_graph_files_that_are_no_graph_are_refused(tmp_path, text, said):
@@ -492,13 +518,55 @@ def test_graph_files_that_are_no_graph_are_refused(tmp_path, text, said):
         read_graph(tmp_path / "g")
 
 
-def test_pajek_lists_of_neighbours_are_edges(tmp_path):
-    path = tmp_path / "g.net"
-    path.write_text('% by hand\n*Vertices 4\n1 "Ann Lee" 0.1 0.2\n2 Bob\n*Edgeslist\n1 2 3\n2 4\n')
-    assert degrees(read_graph(path)) == {"Ann Lee": 2.0, "Bob": 2.0, "3": 1.0, "4": 1.0}
+GRAPH_FILES = ["GraphML", "GEXF", "GML", "JSON graph"]
 
 
-@pytest.mark.parametrize("delimiter", [" ", ",", "\t"])
+@pytest.mark.parametrize("entry", GRAPH_FILES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_of_both_edges_and_labels_is_parsed_once(tmp_path, monkeypatch, entry, packed):
+    data = SAMPLES[entry][0]
+    path = tmp_path / "g"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    with open_source(path) as source:
+        read, counted = source.format.read_contents, []
+    rows = [
+        replace(row, read_contents=lambda found: (counted.append(1), read(found))[1])
+        if row.name == entry
+        else row
+        for row in formats.FORMATS
+    ]
+    monkeypatch.setattr(formats, "FORMATS", rows)
+    job = Job(str(path), str(path), label_columns={"label": "class"}, summary=str(tmp_path / "s"))
+    run = do(job)
+    assert (len(counted), run.classifier.classes_.tolist()) == (1, ["blue", "red"])
+    assert (
+        run.edges.checksum == run.labels.checksum == hashlib.sha256(path.read_bytes()).hexdigest()
+    )
+    predict_label_sets(
+        replace(job, summary=None, model={"decision": "centered"}), Silent(), separator=None
+    )
+    assert len(counted) == 2
+    # A file that has changed between is another one.
+    parsed = {}
+    load_graph(path, parsed=parsed)
+    path.write_bytes(data.replace(b"blue", b"green"))
+    labels, _ = gather_labels(path, {"label": "class"}, parsed=parsed)
+    assert len(counted) == 4
+    assert labels.count() == (2, 2)
+
+
+@pytest.mark.parametrize("entry", ["GraphML", "GEXF", "GML", "Excel"])
+def test_what_takes_long_to_read_names_what_does_not(tmp_path, monkeypatch, entry):
+    monkeypatch.setattr("isotherm.read.load.PATIENCE", 1e-9)
+    (tmp_path / "g").write_bytes(SAMPLES[entry][0])
+    graph, report = load_graph(tmp_path / "g")
+    assert graph.n_edges == 3
+    assert len(report.hints) == 1
+    assert f"of {entry} take about 0 seconds to read; as a list of edges in CSV" in report.hints[0]
+    assert report.remarks() == []
+
+
+@pytest.mark.parametrize("delimiter", [" ", "\t"])
 def test_lists_of_edges_with_attributes_are_read(tmp_path, delimiter):
     graph = nx.Graph()
     graph.add_weighted_edges_from(EDGES)
@@ -517,8 +585,30 @@ def test_lists_of_edges_with_attributes_are_read(tmp_path, delimiter):
 )
 def test_attributes_are_no_programs(tmp_path, line):
     (tmp_path / "e.txt").write_text("a b {'weight': 1}\n" + line + "\n")
-    with pytest.raises(FileError, match="line 2: expected two ids and attributes in braces"):
+    with pytest.raises(FileError, match="line 2: expected two ids with blanks between them"):
         read_graph(tmp_path / "e.txt")
+
+
+def test_lists_of_edges_keep_their_order_and_their_parallel_edges(tmp_path):
+    text = "z y {'weight': 2}\n# a remark\ny x {'weight': 1, 'note': '# {1}'}\nz y {'weight': 3}\n"
+    for data in (text.encode(), text.encode("utf-16"), text.replace("\n", "\r\n").encode()):
+        (tmp_path / "e.txt").write_bytes(data)
+        graph = read_graph(tmp_path / "e.txt")
+        assert graph.names.tolist() == ["z", "y", "x"]
+        assert degrees(graph) == {"z": 5.0, "y": 6.0, "x": 1.0}
+    (tmp_path / "e.txt").write_text(text + "x#1 w {'weight': 1}\n")
+    assert "x#1" in read_graph(tmp_path / "e.txt").names
+    (tmp_path / "e.txt").write_text("a,b,{'weight': 1}\n")
+    with pytest.raises(FileError, match="line 1: expected two ids with blanks between them"):
+        read_graph(tmp_path / "e.txt")
+
+
+def test_many_lines_of_edges_are_parsed_some_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("isotherm.read.networkx_edges.LINES", 7)
+    graph = nx.path_graph(50)
+    nx.write_edgelist(graph, tmp_path / "e.txt", data=True)
+    (tmp_path / "e.txt").write_text("0 1 {}\n" + (tmp_path / "e.txt").read_text())
+    assert read_graph(tmp_path / "e.txt").n_edges == 49
 
 
 def test_a_web_page_called_a_workbook_is_refused_with_a_way_out(tmp_path):

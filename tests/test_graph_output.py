@@ -1,6 +1,8 @@
 """Workbooks and graph files: opened by other programs as they were meant, whatever the names."""
 
 import json
+import sys
+import warnings
 
 import igraph
 import networkx as nx
@@ -15,7 +17,9 @@ from isotherm import (
     FileError,
     Graph,
     IsothermWarning,
+    MissingLibrary,
     MultiLabelDirichletClassifier,
+    NotEnoughMemory,
     ParameterError,
     read_graph,
     write_predictions,
@@ -31,6 +35,7 @@ from isotherm.write import write_list, write_records
 HOSTILE = ["=1+1", "007", "a\x01", "a\x02", "<b>'\"", "]]>", "tab\there", "new\nline", "_x0041_"]
 HOSTILE += ["é\u202e", "\ufffe", " padded ", "</node><node id='x'/>", "&amp;"]
 VALUES = dict.fromkeys(("leak", "tol", "solver", "engine", "threads", "unreached"))
+GRAPHS = ("gexf", "graphml", "gml")
 READERS = {".gexf": nx.read_gexf, ".graphml": nx.read_graphml}
 
 
@@ -92,7 +97,7 @@ def test_igraph_opens_graphml_with_colours_to_draw_by(blocks, tmp_path):
     assert igraph.Graph.from_networkx(nx.read_gexf(gexf)).ecount() == found.ecount()
 
 
-@pytest.mark.parametrize("ending", [".gexf", ".graphml", ".gexf.gz", ".graphml.gz"])
+@pytest.mark.parametrize("ending", [f".{kind}{gz}" for kind in GRAPHS for gz in ("", ".gz")])
 def test_isotherm_reads_the_graphs_that_it_writes(blocks, tmp_path, ending):
     write_predictions(blocks, tmp_path / f"p{ending}")
     again = read_graph(tmp_path / f"p{ending}")
@@ -115,6 +120,71 @@ def test_hostile_names_stay_names_and_apart(tmp_path, ending):
     changed = str.maketrans(dict.fromkeys("\x01\x02\ufffe", "\ufffd"))
     assert labels == [name.translate(changed) for name in [*HOSTILE, "end"]]
     assert {data["class"] for _, data in found.nodes(data=True)} == {"</gexf>", "bell �"}
+
+
+def test_gml_has_what_was_found_and_all_edges(blocks, tmp_path):
+    path = tmp_path / "p.gml"
+    write_predictions(blocks, path, temperatures=True)
+    found, expected = nx.read_gml(path), blocks.to_networkx()
+    assert list(found) == list(expected)
+    assert {frozenset(edge) for edge in found.edges} == {frozenset(edge) for edge in expected.edges}
+    for a, b, weight in expected.edges(data="weight"):
+        assert found.edges[a, b]["weight"] == weight
+    colours = dict(zip(blocks.classes_.tolist(), COLOURS, strict=False)) | {None: OTHER}
+    for k, (node, data) in enumerate(found.nodes(data=True)):
+        known = expected.nodes[node]
+        assert data.get("class") == known.get("label")
+        assert data["certified"] == known["certified"]
+        assert data["graphics"]["fill"] == colours[known.get("label")]
+        if node != "alone":
+            T = [data[f"temperature_class_{j}"] for j in range(3)]
+            assert pytest.approx(blocks.temperatures_[k].tolist(), abs=1e-6) == T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of igraph, which does not look into graphics
+        opened = igraph.Graph.Read_GML(str(path))
+    assert opened.vs["label"] == list(found)
+    assert set(opened.vs["color"]) == {*COLOURS[:3], OTHER}
+    assert (opened.vcount(), opened.ecount()) == (61, found.number_of_edges())
+    again = read_graph(path)
+    assert (again.adjacency != blocks.problem_.graph.adjacency).nnz == 0
+
+
+def test_hostile_names_stay_names_and_apart_in_gml(tmp_path):
+    model = DirichletClassifier().fit(
+        Graph.from_edges(HOSTILE, [*HOSTILE[1:], "end"], nodes=[*HOSTILE, "end"]),
+        {"=1+1": "]", "end": 'bell \x07 "'},
+    )
+    write_predictions(model, tmp_path / "h.gml")
+    found = nx.read_gml(tmp_path / "h.gml")
+    assert list(found) == [*HOSTILE, "end"]
+    assert nx.is_path(found, list(found))
+    assert {data["class"] for _, data in found.nodes(data=True)} == {"]", 'bell \x07 "'}
+    assert read_graph(tmp_path / "h.gml").names.tolist() == [*HOSTILE, "end"]
+
+
+def test_gml_that_takes_too_much_memory_is_refused_before_the_solve(tmp_path, monkeypatch):
+    monkeypatch.setattr("isotherm.writers.graphs.SMALL", 0)
+    monkeypatch.setattr("isotherm.writers.graphs.free_memory", lambda: 10_000)
+    monkeypatch.setattr("isotherm.pipeline.fit", lambda *_: pytest.fail("it was solved"))
+    (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\nc,d\nd,e\n")
+    (tmp_path / "l.csv").write_text("node,label\na,x\ne,y\n")
+    files = [str(tmp_path / name) for name in ("e.csv", "l.csv", "p.gml")]
+    with pytest.raises(
+        NotEnoughMemory, match=r"p\.gml: GML of 5 nodes and 4 edges .*: write Graph"
+    ):
+        do(Job(*files))
+
+
+def test_gml_needs_networkx_which_is_said_before_anything_is_read(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(MissingLibrary, match=r"p\.gml is GML, and writing it needs networkx.*pip"):
+        do(Job("nothing.csv", "nothing.csv", str(tmp_path / "p.gml")))
+
+
+def test_gml_that_takes_long_names_what_does_not(blocks, tmp_path, monkeypatch):
+    monkeypatch.setattr("isotherm.writers.graphs.PATIENCE", 0)
+    with pytest.warns(IsothermWarning, match=r"p\.gml: GML of this size takes .* GraphML and GEXF"):
+        write_predictions(blocks, tmp_path / "p.gml")
 
 
 def test_a_workbook_keeps_texts_as_texts(tmp_path):
@@ -171,7 +241,9 @@ def test_a_list_has_the_edges_among_its_nodes(blocks, tmp_path, ending):
     assert found.nodes[listed[0].node]["rank"] == 1
 
 
-@pytest.mark.parametrize("name", ["l.csv", "l.xlsx", "l.json", "l.gexf", "l.graphml", "l.jsonl"])
+@pytest.mark.parametrize(
+    "name", [f"l.{end}" for end in ("csv", "xlsx", "json", "gexf", "graphml", "gml", "jsonl")]
+)
 def test_a_list_of_nobody_is_a_file_without_rows(blocks, tmp_path, name):
     write_list([], tmp_path / name, blocks)
     if name == "l.csv":

@@ -168,7 +168,7 @@ def test_a_hostile_beginning_is_looked_at_once(part):
 # --- files made to harm ---------------------------------------------------------------------------
 
 GIB = 4  # of addresses, in which a process with all libraries loaded has little more than two left
-HARMLESS = {"lists in lists.gml", "a long number.gml"}  # which are read
+HARMLESS = {"attributes of their own.graphml"}  # which is read
 
 
 def test_no_file_made_to_harm_does_any(tmp_path):
@@ -184,7 +184,7 @@ def test_no_file_made_to_harm_does_any(tmp_path):
         assert float(seconds) < 20, name
         assert "NOT OURS" not in found, (name, found)
         if name in HARMLESS:
-            assert found == "'1 nodes'"
+            assert found.endswith(" nodes'")
         else:
             assert name in found, (name, found)
     assert list(tmp_path.iterdir()) == []

@@ -120,6 +120,30 @@ def graphml():
     )
 
 
+def gml():
+    lines = ["graph ["]
+    for number, (node, *cells) in enumerate(ROWS):
+        escaped = node.replace("&", "&#38;").replace('"', "&#34;")
+        lines += ["  node [", f"    id {number}", f'    label "{escaped}"']
+        for name, cell in zip(attributes(), cells, strict=True):
+            if cell is not None:
+                number = float(cell) if name in ("probability", "margin") else int(cell is True)
+                value = f'"{cell}"' if isinstance(cell, str) else str(number)
+                lines.append(f"    {name} {value}")
+        r, g, b = COLOURS[cells[0]]
+        colour = f"#{r:02x}{g:02x}{b:02x}"
+        lines += [
+            f'    color "{colour}"',
+            "    graphics [",
+            f'      fill "{colour}"',
+            "    ]",
+            "  ]",
+        ]
+    for k in range(5):
+        lines += ["  edge [", f"    source {k}", f"    target {k + 1}", "    weight 2.0", "  ]"]
+    return "\n".join([*lines, "]", ""])
+
+
 TEXTS = {
     ".csv": delimited(","),
     ".tsv": delimited("\t"),
@@ -127,6 +151,7 @@ TEXTS = {
     ".jsonl": "".join(f"{json_line(record)}\n" for record in RECORDS),
     ".gexf": gexf(),
     ".graphml": graphml(),
+    ".gml": gml(),
 }
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from isotherm.job import Job
     from isotherm.pipeline import Stages
     from isotherm.read.labels import LabelList
+    from isotherm.read.load import Parsed
     from isotherm.read.report import ReadReport
 
     Known = Callable[[LabelList, Graph, ReadReport], dict[Any, Any]]
@@ -100,13 +101,19 @@ def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
     job.check()
     clock = Clock({})
     with clock("reading"):
-        graph, edges = read_edges(job, stages)
-        check_output_size(job, graph.n_nodes)
+        parsed: Parsed | None = {} if job.edges == job.labels else None
+        graph, edges = read_edges(job, stages, parsed)
+        check_output_size(job, graph)
         with stages.stage(f"reading {job.labels}"):
             rows, read = gather_labels(
-                job.labels, job.label_columns, job.label_options, hashed=job.is_hashed
+                job.labels,
+                job.label_columns,
+                job.label_options,
+                hashed=job.is_hashed,
+                parsed=parsed,
             )
             given = known(rows, graph, read)
+        del parsed  # a solve needs the room
     tell_of_files(graph, edges, read, stages)
     with clock("solving"), stages.solving() as show:
         model.fit(graph, given, progress=show)

@@ -13,6 +13,7 @@ from isotherm.errors import ParameterError
 from isotherm.files import check_output
 from isotherm.listing import TOP
 from isotherm.memory import peak_memory
+from isotherm.read.opening import check_libraries
 from isotherm.read.options import TextOptions
 from isotherm.trust.abstain import check_probability
 from isotherm.write import STANDARD_OUTPUT, check_size, output_of
@@ -149,6 +150,8 @@ class Job:
                 raise ParameterError(f"{path} was named for two outputs: name a file for each")
             if place in read:
                 raise ParameterError(f"{path} is an input: name another file to write to")
+        for name in (self.edges, self.labels):
+            check_libraries(name)
 
 
 def options_of(model: DirichletEstimator) -> dict[str, str]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.graph import Graph
     from isotherm.labels import Labels
+    from isotherm.read.load import Parsed
     from isotherm.read.report import ReadReport
     from isotherm.solvers.options import Progress as Steps
 
@@ -142,7 +143,7 @@ def label(job: Job, stages: Stages) -> Run:
     if job.listed is not None and job.listed not in set(inputs.labels.values()):
         some = ", ".join(sorted(set(inputs.labels.values()))[:10])
         raise ParameterError(f"no label is {job.listed!r}; choose one of: {some}")
-    check_output_size(job, inputs.graph.n_nodes, len(set(inputs.labels.values())))
+    check_output_size(job, inputs.graph, len(set(inputs.labels.values())))
     if len(set(inputs.labels.values())) == 1:
         only = next(iter(inputs.labels.values()))
         if job.min_probability:
@@ -168,7 +169,7 @@ def label(job: Job, stages: Stages) -> Run:
     )
 
 
-def check_output_size(job: Job, n_nodes: int, n_classes: int = 0) -> None:
+def check_output_size(job: Job, graph: Graph, n_classes: int = 0) -> None:
     """Refuse what the format of the predictions cannot hold, before any label is found.
 
     Raises
@@ -177,7 +178,8 @@ def check_output_size(job: Job, n_nodes: int, n_classes: int = 0) -> None:
         More rows or columns than a sheet of Excel has.
     """
     if job.out is not None and job.listed is None:
-        check_size(job.out, n_nodes, n_classes if job.temperatures else 0)
+        n_edges = graph.rows.n_entries // 2
+        check_size(job.out, graph.n_nodes, n_classes if job.temperatures else 0, n_edges)
 
 
 def _tell_of_model(
@@ -196,7 +198,8 @@ def _tell_of_model(
 
 def read(job: Job, stages: Stages) -> Inputs:
     """Read the files of a job; see `do`. Those that a report tells of are hashed on the way."""
-    graph, edges = read_edges(job, stages)
+    parsed: Parsed | None = {} if job.edges == job.labels else None
+    graph, edges = read_edges(job, stages, parsed)
     columns, confidence = job.label_columns, job.confidence
     if isinstance(confidence, str):
         columns = columns | {"confidence": confidence}
@@ -208,14 +211,15 @@ def read(job: Job, stages: Stages) -> Inputs:
             job.label_options,
             strict=job.strict,
             hashed=job.is_hashed,
+            parsed=parsed,
         )
     tell_of_files(graph, edges, labels_read, stages)
     by_node = labels_read.confidence if isinstance(confidence, str) else confidence
     return Inputs(graph, labels, by_node, edges, labels_read)
 
 
-def read_edges(job: Job, stages: Stages) -> tuple[Graph, ReadReport]:
-    """Read the graph of a job; see `do`."""
+def read_edges(job: Job, stages: Stages, parsed: Parsed | None = None) -> tuple[Graph, ReadReport]:
+    """Read the graph of a job; see `do` and `load_graph`."""
     with stages.stage(f"reading {job.edges}") as show:
         return load_graph(
             job.edges,
@@ -224,6 +228,7 @@ def read_edges(job: Job, stages: Stages) -> tuple[Graph, ReadReport]:
             progress=show,
             building=lambda: stages.say("building the graph"),
             hashed=job.is_hashed,
+            parsed=parsed,
         )
 
 

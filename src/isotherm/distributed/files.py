@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import FileError
+from isotherm.read.faults import reading
 from isotherm.read.parts import find_parts
-from isotherm.read.source import open_file, reading
+from isotherm.read.source import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

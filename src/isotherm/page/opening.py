@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
     from isotherm.job import Job
     from isotherm.pipeline import Stages
+    from isotherm.read.load import Parsed
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> L
         Whatever is wrong with the files.
     """
     _check(job, files)
-    graph, report = read_edges(job, stages)
+    parsed: Parsed | None = {} if job.edges == job.labels else None
+    graph, report = read_edges(job, stages, parsed)
     graph = graph.renamed(graph.nodes.as_texts(), graph.sides)
     labels = Labels()
     original = Path(job.labels) if job.labels else None
@@ -66,7 +68,12 @@ def open_session(job: Job, files: PageFiles, stages: Stages, who: str = "") -> L
     if original is not None:
         with stages.stage(f"reading {job.labels}"):
             labels, found = load_labels(
-                job.labels, graph, job.label_columns, job.label_options, strict=job.strict
+                job.labels,
+                graph,
+                job.label_columns,
+                job.label_options,
+                strict=job.strict,
+                parsed=parsed,
             )
         notes += found.remarks()
     base = Path(job.edges) if original is None else original

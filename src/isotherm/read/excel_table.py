@@ -38,13 +38,8 @@ def open_excel(
     ParameterError
         A sheet that is not there.
     """
-    try:
-        import openpyxl
-    except ImportError:
-        raise FileError(
-            f"{source.name} is an Excel workbook, and reading it needs openpyxl: pip install "
-            "'isotherm[excel]', or save it as CSV"
-        ) from None
+    import openpyxl
+
     with _faults(source.name):
         _check_parts(source)
         with warnings.catch_warnings():

@@ -6,14 +6,28 @@ format is loaded before a file of it is read or written.
 
 from __future__ import annotations
 
-import codecs
-import re
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, Any
 
-from isotherm.errors import FileError, ParameterError
+from isotherm.errors import FileError, MissingLibrary, ParameterError
 from isotherm.files import SAVED_GRAPH
+from isotherm.read import refusals
+from isotherm.read.recognisers import (
+    ATTRIBUTES,
+    GEXF,
+    GML,
+    GRAPHML,
+    PAJEK,
+    WEB,
+    XML,
+    as_utf8,
+    begins,
+    is_node_link,
+    is_pickle,
+    matches,
+)
 from isotherm.read.zip_kinds import is_of_arrays, is_open_document, is_workbook
 
 if TYPE_CHECKING:
@@ -22,17 +36,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from isotherm.graph import Graph
+    from isotherm.read.graph_files.contents import Contents
     from isotherm.read.options import TextOptions
+    from isotherm.read.recognisers import Recogniser
     from isotherm.read.report import ReadReport
     from isotherm.read.table import Columns, LabelRows, Table
     from isotherm.writers.graphs import Edges
 
     # A source is a `Source` or, of what is read from several files, a `PartedSource`.
-    Recogniser = Callable[[bytes, str], bool]  # the first bytes, and the ending of the name
     TableOpener = Callable[[Any, TextOptions, Sequence[str | None]], Table]
     GraphReader = Callable[[Any, ReadReport], Graph]
     LabelReader = Callable[[Any, Columns, ReadReport], LabelRows]
     TableWriter = Callable[[IO[bytes], Iterable[pa.RecordBatch]], str | None]
+    ContentsReader = Callable[[Any], Contents]
     GraphWriter = Callable[[IO[bytes], Iterable[pa.RecordBatch], Edges], str | None]
 
 
@@ -50,20 +66,23 @@ class Output:
     write_graph : callable or None
         In its place: writes nodes, as batches of rows, and edges.
     check_size : callable or None
-        Refuses more rows and columns than it can hold.
+        Refuses more rows, columns and edges than it, or the memory, can hold.
     is_text : bool
         Whether it may be packed by gzip.
     has_formulas : bool
         Whether spreadsheets open it, and run cells that look like formulas.
+    library : str
+        That is needed to write it.
     """
 
     name: str
     endings: tuple[str, ...]
     write: TableWriter | None = None
     write_graph: GraphWriter | None = None
-    check_size: Callable[[int, int], None] | None = None
+    check_size: Callable[[int, int, int], None] | None = None
     is_text: bool = True
     has_formulas: bool = False
+    library: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,14 @@ class Format:
         Whether a file may hold several tables, of which the user names one.
     refused : str
         Why it is not read, where that is not obvious; the end of a sentence that begins with "is".
+    read_contents : callable or None
+        In place of `read_graph` and `read_labels`, of what lists nodes with attributes, and edges.
+    library : str
+        That is needed to read it.
+    memory : float
+        Bytes that are needed for each byte of text, where that is much.
+    seconds : float
+        For each megabyte of text, where that is much.
     """
 
     name: str
@@ -100,16 +127,24 @@ class Format:
     listed_as: tuple[str, ...] | None = None
     has_tables: bool = False
     refused: str = ""
+    read_contents: ContentsReader | None = None
+    library: str = ""
+    memory: float = 0.0
+    seconds: float = 0.0
+
+    def check_library(self, name: str) -> None:
+        """Refuse a file that a library is needed to read, where that is missing."""
+        check_library(self.library, f"{name} is {self.name}, and reading it")
 
     @property
     def has_edges(self) -> bool:
         """Whether graphs are read from it."""
-        return bool(self.open_table or self.read_graph)
+        return bool(self.open_table or self.read_graph or self.read_contents)
 
     @property
     def has_labels(self) -> bool:
         """Whether labels are read from it."""
-        return bool(self.open_table or self.read_labels)
+        return bool(self.open_table or self.read_labels or self.read_contents)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -136,11 +171,25 @@ def recognise(head: bytes, ending: str, name: str) -> Format:
     FileError
         If it is one that is not read.
     """
-    head = _as_utf8(head)
+    head = as_utf8(head)
     found = next(entry for entry in reversed(FORMATS) if entry.recognised(head, ending))
     if found.refused:
         raise FileError(f"{name} is {found.refused}")
     return found
+
+
+def check_library(library: str, what: str) -> None:
+    """Refuse what a library is needed for, where that is missing, before any work is done.
+
+    Raises
+    ------
+    MissingLibrary
+        Saying how to get it.
+    """
+    if library and find_spec(library) is None:
+        raise MissingLibrary(
+            f"{what} needs {library}, which is not installed: pip install networkx openpyxl"
+        )
 
 
 def output_for(ending: str, name: str, *, packed: bool = False, graphs: bool = True) -> Output:
@@ -164,6 +213,7 @@ def output_for(ending: str, name: str, *, packed: bool = False, graphs: bool = T
     outputs = _outputs(graphs=graphs)
     for output in outputs:
         if ending in output.endings and (output.is_text or not packed):
+            check_library(output.library, f"{name} is {output.name}, and writing it")
             return output
     known = ", ".join(ending for output in outputs for ending in output.endings)
     raise ParameterError(f"{name}: the ending chooses the format and must be one of {known}")
@@ -214,66 +264,7 @@ def in_words(names: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def begins(*marks: bytes) -> Recogniser:
-    """Recognise a format by its first bytes."""
-    return lambda head, _: head.startswith(marks)
-
-
-def matches(pattern: bytes) -> Recogniser:
-    """Recognise a format of text by its beginning: a regular expression, upper or lower case."""
-    expression = re.compile(pattern, re.IGNORECASE | re.DOTALL)
-    return lambda head, _: bool(expression.match(head.lstrip()))
-
-
-def _as_utf8(head: bytes) -> bytes:
-    """The first bytes of a text as UTF-8, without the mark of its encoding."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        text = codecs.getincrementaldecoder("utf-16")(errors="ignore").decode(head)
-        return text.encode(errors="replace")
-    return head.removeprefix(codecs.BOM_UTF8)
-
-
-def _is_node_link(head: bytes, _: str) -> bool:
-    """Whether this is a graph in JSON, as networkx, D3 and Cytoscape write it."""
-    return head.lstrip()[:1] == b"{" and bool(_NODE_LINK.search(head))
-
-
-def _is_pickle(head: bytes, ending: str) -> bool:
-    named_so = ending in (".pkl", ".pickle", ".gpickle", ".p")
-    return named_so or (head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05")
-
-
-_GML = rb"(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\["
-
-# What may stand before the outermost element; never tried twice, or many remarks would take ages.
-_PROLOGUE = rb"(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)\s*)*+"
-_GEXF = _PROLOGUE + rb"<(?:\w+:)?gexf\b"
-_GRAPHML = _PROLOGUE + rb"<(?:\w+:)?graphml\b"
-_WEB = _PROLOGUE + rb"<(?:html|table)\b|<!doctype html"
-_XML = rb"<\?xml\b|<!doctype\b|<!--"
-_PAJEK = rb"(?:%[^\n]*\n\s*)*\*(?:vertices|network)\b"
-_ATTRIBUTES = rb"(?:#[^\n]*\n\s*)*[^\n{}]+[\s,;|]\{[^{}\n]*\}\s*(?:\n|$)"
-_NODE_LINK = re.compile(rb'"(?:nodes|links|edges)"\s*:\s*\[')
-
-_WEB_PAGE = (
-    "a web page, not a workbook, as some programs export it; open it in a spreadsheet and save it "
-    "as .xlsx or CSV"
-)
-_OPEN_DOCUMENT = "an OpenDocument file, which isotherm does not read; save it as .xlsx or CSV"
-_OFFICE = (
-    "a workbook with a password, or from Excel before 2007, and isotherm reads neither; save it as "
-    ".xlsx without a password, or as CSV"
-)
-_OTHER_XML = (
-    "XML, but its outermost element is neither <graphml> nor <gexf>, so isotherm does not read it; "
-    "save it as GraphML, or as a list of edges in CSV"
-)
-_PICKLE = (
-    "a pickle, which can run any program when it is opened, so isotherm does not open it. If you "
-    "trust it, load it in Python and pass the graph to Graph.from_networkx or "
-    "Graph.from_igraph, or write it as GraphML or a list of edges"
-)
-_HDF5 = "an HDF5 file, which isotherm does not read; save it as Parquet or CSV"
+_NETWORKX = "read.graph_files.networkx_files"
 _TABLES, _GRAPHS, _WORKBOOK = "writers.tables", "writers.graphs", "writers.workbook"
 _CSV = Output("CSV", (".csv",), Later(_TABLES, "write_csv"), has_formulas=True)
 _TSV = Output("TSV", (".tsv",), Later(_TABLES, "write_tsv"), has_formulas=True)
@@ -289,14 +280,21 @@ _EXCEL = Output(
 )
 _GEXF_FILE = Output("GEXF", (".gexf",), write_graph=Later(_GRAPHS, "write_gexf"))
 _GRAPHML_FILE = Output("GraphML", (".graphml",), write_graph=Later(_GRAPHS, "write_graphml"))
+_GML_FILE = Output(
+    "GML",
+    (".gml",),
+    write_graph=Later(_GRAPHS, "write_gml"),
+    check_size=Later(_GRAPHS, "check_gml_size"),
+    library="networkx",
+)
 
 # In the order of the help. The last that recognises a file has it: text, the first, takes the rest.
 # fmt: off
 FORMATS = [
     Format("text", lambda *_: True, Later("read.text_table", "TextTable"),
            outputs=(_CSV, _TSV), listed_as=("CSV", "TSV", "text")),
-    Format("pickle", _is_pickle, refused=_PICKLE),
-    Format("HDF5", begins(b"\x89HDF"), refused=_HDF5),
+    Format("pickle", is_pickle, refused=refusals.PICKLE),
+    Format("HDF5", begins(b"\x89HDF"), refused=refusals.HDF5),
     Format("Parquet", begins(b"PAR1"), Later("read.arrow_table", "open_parquet"),
            outputs=(_PARQUET,)),
     Format("Arrow", begins(b"ARROW1", b"FEA1"), Later("read.arrow_table", "open_arrow")),
@@ -308,33 +306,27 @@ FORMATS = [
     Format("npz", is_of_arrays,
            read_graph=Later("read.npz", "read_graph"),
            read_labels=Later("read.npz", "read_labels")),
-    Format("other XML", matches(_XML), refused=_OTHER_XML),
-    Format("GraphML", matches(_GRAPHML),
-           read_graph=Later("read.graph_files.graphml", "read_graph"),
-           read_labels=Later("read.graph_files.graphml", "read_labels"),
-           outputs=(_GRAPHML_FILE,)),
-    Format("web page", matches(_WEB), refused=_WEB_PAGE),
-    Format("GEXF", matches(_GEXF),
-           read_graph=Later("read.graph_files.gexf", "read_graph"),
-           read_labels=Later("read.graph_files.gexf", "read_labels"), outputs=(_GEXF_FILE,)),
-    Format("GML", matches(_GML),
-           read_graph=Later("read.graph_files.gml", "read_graph"),
-           read_labels=Later("read.graph_files.gml", "read_labels")),
-    Format("Pajek", matches(_PAJEK),
-           read_graph=Later("read.graph_files.pajek", "read_graph")),
-    Format("networkx edge list", matches(_ATTRIBUTES),
-           Later("read.networkx_edges", "open_edges"), listed_as=()),
+    Format("other XML", matches(XML), refused=refusals.OTHER_XML),
+    Format("GraphML", matches(GRAPHML), read_contents=Later(_NETWORKX, "read_graphml"),
+           library="networkx", memory=24, seconds=0.4, outputs=(_GRAPHML_FILE,)),
+    Format("web page", matches(WEB), refused=refusals.WEB_PAGE),
+    Format("GEXF", matches(GEXF), read_contents=Later(_NETWORKX, "read_gexf"),
+           library="networkx", memory=21, seconds=0.25, outputs=(_GEXF_FILE,)),
+    Format("GML", matches(GML), read_contents=Later(_NETWORKX, "read_gml"),
+           library="networkx", memory=15, seconds=0.65, outputs=(_GML_FILE,)),
+    Format("Pajek", matches(PAJEK), refused=refusals.PAJEK_FILE),
+    Format("networkx edge list", matches(ATTRIBUTES),
+           Later("read.networkx_edges", "open_edges"), listed_as=(), library="networkx"),
     Format("SQLite", begins(b"SQLite format 3\0"), Later("read.sqlite_table", "open_sqlite"),
            has_tables=True),
     Format("Excel", is_workbook, Later("read.excel_table", "open_excel"),
-           outputs=(_EXCEL,), has_tables=True),
-    Format("OpenDocument", is_open_document, refused=_OPEN_DOCUMENT),
-    Format("old or encrypted Office file", begins(b"\xd0\xcf\x11\xe0"), refused=_OFFICE),
+           outputs=(_EXCEL,), has_tables=True, library="openpyxl", seconds=1.5),
+    Format("OpenDocument", is_open_document, refused=refusals.OPEN_DOCUMENT),
+    Format("old or encrypted Office file", begins(b"\xd0\xcf\x11\xe0"), refused=refusals.OFFICE),
     Format("JSON", matches(rb"[{\[]"), Later("read.json_table", "open_json"),
            read_labels=Later("read.json_labels", "read_labels"), outputs=(_JSON, _LINES)),
-    Format("JSON graph", _is_node_link,
-           read_graph=Later("read.graph_files.node_link", "read_graph"),
-           read_labels=Later("read.graph_files.node_link", "read_labels"), listed_as=()),
+    Format("JSON graph", is_node_link, listed_as=(), memory=10,
+           read_contents=Later("read.graph_files.node_link", "read_node_link")),
 ]
 # fmt: on
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from isotherm.errors import FileError, GraphError, LabelError, ParameterError
 from isotherm.labels import Labels
-from isotherm.memory import release_unused
+from isotherm.memory import release_unused, size_text
 from isotherm.read.columns import choose_edge_columns, choose_label_columns
 from isotherm.read.drawn import find_drawn
 from isotherm.read.edges import EdgeList
 from isotherm.read.formats import edge_formats, label_formats
+from isotherm.read.graph_files import graph_of, labels_of
 from isotherm.read.known_labels import words_of_weight
 from isotherm.read.labels import LabelList
 from isotherm.read.layout import is_number
@@ -22,6 +23,7 @@ from isotherm.read.options import TextOptions
 from isotherm.read.report import ReadReport
 from isotherm.read.results import STATUS, has_status
 from isotherm.read.similar_ids import merge_ids, note_similar_ids
+from isotherm.read.source import Source
 from isotherm.read.table import LabelRows
 
 if TYPE_CHECKING:
@@ -30,12 +32,15 @@ if TYPE_CHECKING:
 
     from isotherm.graph import Graph
     from isotherm.read.columns import Choice, Known
+    from isotherm.read.graph_files.contents import Contents
     from isotherm.read.opening import PartedSource
-    from isotherm.read.source import Source
     from isotherm.read.table import Batch, Columns, Table
 
     Path = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]  # several: parts of a table
     Progress = Callable[[int, int | None], None]
+    Parsed = dict[tuple[int, ...] | None, Contents]  # by the identity of the file
+
+PATIENCE = 10.0  # seconds of reading for which no better format is named
 
 
 def load_graph(
@@ -46,6 +51,7 @@ def load_graph(
     progress: Progress | None = None,
     building: Callable[[], None] | None = None,
     hashed: bool = False,
+    parsed: Parsed | None = None,
 ) -> tuple[Graph, ReadReport]:
     """The graph of a file, and what became of the file; see `isotherm.read_graph`.
 
@@ -61,10 +67,12 @@ def load_graph(
         Called when all edges are read and the graph is made of them.
     hashed : bool
         Whether the checksum of the file is wanted.
+    parsed : dict, optional
+        Keeps what a graph file lists, so that labels can be read from it without parsing it again.
     """
     options = options or TextOptions()
     with open_source(path, options.unpacking, hashed=hashed) as source:
-        graph, report = graph_of_source(source, columns or {}, options, progress, building)
+        graph, report = graph_of_source(source, columns or {}, options, progress, building, parsed)
         report.checksum = source.checksum()
         return graph, report
 
@@ -75,6 +83,7 @@ def graph_of_source(
     options: TextOptions,
     progress: Progress | None = None,
     building: Callable[[], None] | None = None,
+    parsed: Parsed | None = None,
 ) -> tuple[Graph, ReadReport]:
     """The graph of a file that is open; see `load_graph`."""
     report = ReadReport(source.name, source.format.name)
@@ -90,9 +99,10 @@ def graph_of_source(
         report.n_empty = edges.n_rows - edges.n_kept
         table.note_first_line(graph, report)
     else:
-        graph = _graph_of_format(source, options, report)
+        graph = _graph_of_format(source, options, report, parsed)
         if graph.rows.is_mapped:  # ids were looked at when it was built
             return graph, report
+    _note_slow(source, report)
     if options.ids == "normalised":
         return merge_ids(graph, report), report
     note_similar_ids(graph.nodes.as_texts(), report)
@@ -100,7 +110,10 @@ def graph_of_source(
 
 
 def _graph_of_format(
-    source: Source | PartedSource, options: TextOptions, report: ReadReport
+    source: Source | PartedSource,
+    options: TextOptions,
+    report: ReadReport,
+    parsed: Parsed | None,
 ) -> Graph:
     """The graph of a file that is no table."""
     _check_table(source, options)
@@ -109,9 +122,40 @@ def _graph_of_format(
             f"{_is_a(source)} --bipartite (bipartite=True) is for tables, with a column for each "
             "of the two sides: leave it out"
         )
+    if source.format.read_contents is not None:
+        return graph_of(_contents(source, source.format.read_contents, parsed), report)
     if source.format.read_graph is None:
         raise FileError(f"{_is_a(source)} graphs are read from {edge_formats()}")
     return source.format.read_graph(source, report)
+
+
+def _contents(
+    source: Source | PartedSource, read: Callable[[Any], Contents], parsed: Parsed | None
+) -> Contents:
+    """What a graph file lists: parsed, unless it was before."""
+    assert isinstance(source, Source)  # noqa: S101  # parts are tables
+    known = parsed.get(source.identity) if parsed else None
+    if known is not None:
+        return known
+    if source.path is not None and source.size is not None:
+        source.check_room(source.size)
+    contents = read(source)
+    if parsed is not None and source.identity is not None:
+        parsed[source.identity] = contents
+    return contents
+
+
+def _note_slow(source: Source | PartedSource, report: ReadReport) -> None:
+    """Note a file that takes long to read in its format, and what would not."""
+    if not isinstance(source, Source):
+        return
+    seconds = source.format.seconds * source.n_read / 1e6
+    if seconds > PATIENCE:
+        report.hint(
+            f"{size_text(source.n_read)} of {source.format.name} take about {seconds:.0f} seconds "
+            "to read; as a list of edges in CSV or Parquet they take about one, and `isotherm "
+            "build` makes a file of them that opens at once"
+        )
 
 
 class EdgeTable(NamedTuple):
@@ -169,6 +213,7 @@ def load_labels(
     *,
     strict: bool = False,
     hashed: bool = False,
+    parsed: Parsed | None = None,
 ) -> tuple[Labels, ReadReport]:
     """The labels of a file, and what became of the file; see `isotherm.read_labels`.
 
@@ -179,10 +224,12 @@ def load_labels(
     columns : mapping
         ``node``, ``label`` and ``confidence``.
     options : TextOptions
-    strict, hashed : bool
+    strict, hashed, parsed
         See `isotherm.read_labels` and `load_graph`.
     """
-    labels, report = gather_labels(path, columns, options, known=_known(graph), hashed=hashed)
+    labels, report = gather_labels(
+        path, columns, options, known=_known(graph), hashed=hashed, parsed=parsed
+    )
     found = labels.of_nodes(graph, report, options or TextOptions(), strict=strict)
     return Labels(found, report.drawn), report
 
@@ -204,6 +251,7 @@ def gather_labels(
     *,
     known: Known | None = None,
     hashed: bool = False,
+    parsed: Parsed | None = None,
 ) -> tuple[LabelList, ReadReport]:
     """The labels of a file as they are, whatever graph they are for; see `load_labels`.
 
@@ -214,7 +262,10 @@ def gather_labels(
     with open_source(path, options.unpacking, hashed=hashed) as source:
         report = ReadReport(source.name, source.format.name)
         _check_table(source, options)
-        if source.format.read_labels is not None:
+        if source.format.read_contents is not None:
+            contents = _contents(source, source.format.read_contents, parsed)
+            labels.add(labels_of(contents, columns, report))
+        elif source.format.read_labels is not None:
             labels.add(source.format.read_labels(source, columns, report))
         elif source.format.open_table is not None:
             table = source.format.open_table(source, options, list(columns.values()))
@@ -234,6 +285,7 @@ def gather_labels(
                 labels.add(LabelRows(*batch[:3], **dict(zip(also, batch.also, strict=True))))
         else:
             raise LabelError(f"{_is_a(source)} labels are read from {label_formats()}")
+        _note_slow(source, report)
         report.checksum = source.checksum()
     if not options.results_as_labels:
         labels.leave_out_guesses(report)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from isotherm.errors import FileError
 from isotherm.read.report import shown
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from isotherm.read.source import Source
 
 FIRST = 200  # edges whose attributes are the columns
-DELIMITERS = ("\t", ",", ";", "|", None)  # None is any white space
+LINES = 10_000  # that networkx parses at once
+_LINE = re.compile(r"[^\s{}]+\s+[^\s{}]+(?:\s+\{.*\})?", re.DOTALL)
 
 
 def open_edges(source: Source, options: TextOptions, _: Sequence[str | None] = ()) -> ArrowTable:
@@ -44,35 +45,67 @@ def _cells(
 
 
 def _edges(source: Source, options: TextOptions) -> Iterator[tuple[str, str, dict[str, object]]]:
-    """The ends of each edge, and its attributes.
+    """The ends of each edge, and its attributes, as networkx reads them.
 
     Raises
     ------
     FileError
-        A line that is none, with its number.
+        A line that is none, with its number: networkx would leave some of them out.
     """
-    for number, line in enumerate(source.everything(), start=1):
-        text = line.decode("utf-8-sig" if number == 1 else options.encoding, "replace").strip()
-        if not text or text.startswith(options.comment or "#"):
-            continue
-        ends, _, attributes = text.partition("{")
-        cells = _split(ends)
+    import networkx as nx
+
+    lines = _Lines(source, options)
+    while True:
+        rows = rows_kept(nx)
         try:
-            found = ast.literal_eval("{" + attributes) if attributes else {}
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            found = None
-        if cells is None or not isinstance(found, dict):
-            raise FileError(
-                f"{source.name}, line {number}: expected two ids and attributes in braces, got "
-                f"{shown(text)}"
-            )
-        yield cells[0], cells[1], {str(key): value for key, value in found.items()}
+            nx.parse_edgelist(islice(lines, LINES), None, create_using=rows)
+        except FileError:
+            raise
+        except Exception:  # networkx has no class of its own for lines that are none
+            raise lines.fault() from None
+        yield from rows.rows
+        if len(rows.rows) < LINES:
+            return
 
 
-def _split(text: str) -> list[str] | None:
-    """Two ids, whatever stands between them."""
-    for delimiter in DELIMITERS:
-        cells = [cell.strip() for cell in text.strip(" ,;|\t").split(delimiter)]
-        if len(cells) == 2 and all(cells):
-            return cells
-    return None
+class _Lines:
+    """Lines of a file that have two ids, and attributes in braces or none."""
+
+    def __init__(self, source: Source, options: TextOptions) -> None:
+        self._name, self._comment = source.name, options.comment or "#"
+        self._lines = source.lines(options.encoding)
+        self._number, self._text = 0, ""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        while True:
+            self._text = next(self._lines).strip()
+            self._number += 1
+            if self._text and not self._text.startswith(self._comment):
+                break
+        if not _LINE.fullmatch(self._text):
+            raise self.fault()
+        return self._text
+
+    def fault(self) -> FileError:
+        """The error to raise for this line."""
+        return FileError(
+            f"{self._name}, line {self._number}: expected two ids with blanks between them and "
+            f"attributes in braces, as networkx writes them by default, got {shown(self._text)}"
+        )
+
+
+def rows_kept(nx: Any) -> Any:
+    """A graph that keeps what is added to it as rows, in its order."""
+
+    class Rows(nx.MultiGraph):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.rows: list[tuple[str, str, dict[str, object]]] = []
+
+        def add_edge(self, one: str, other: str, /, **found: object) -> None:
+            self.rows.append((one, other, found))
+
+    return Rows()

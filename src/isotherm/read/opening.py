@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isotherm.errors import FileError
+from isotherm.errors import FileError, IsothermError, MissingLibrary
+from isotherm.read.faults import reading
 from isotherm.read.formats import PARTED
 from isotherm.read.parts import find_parts, join_parts
-from isotherm.read.source import STANDARD_INPUT, open_file, reading
+from isotherm.read.source import STANDARD_INPUT, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +42,26 @@ class PartedSource:
     def checksum(self) -> str:
         """See `Source.checksum`; of the list of all files."""
         return self.parts.checksum()
+
+
+def check_libraries(path: str) -> None:
+    """Refuse a file that needs a library that is missing, before any work is done.
+
+    Whatever else is wrong with it is said when it is read.
+
+    Raises
+    ------
+    MissingLibrary
+    """
+    try:
+        if not Path(path).is_file():  # a pipe can be read but once
+            return
+        with open_file(path):
+            return
+    except MissingLibrary:
+        raise
+    except (IsothermError, OSError, ValueError):
+        return
 
 
 @contextmanager

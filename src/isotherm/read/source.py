@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import hashlib
 import io
-import lzma
 import os
 import stat
 import sys
-import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from isotherm.errors import FileError, NotEnoughMemory
-from isotherm.memory import free_memory, size_text
+from isotherm.memory import SMALL, free_memory, size_text
+from isotherm.read.faults import reading
 from isotherm.read.formats import recognise
 from isotherm.read.unpacking import Counted, UnpackLimit, unpacked
 from isotherm.read.zip_kinds import is_packed_file
 from isotherm.read.zipped import OnlyMember
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 HEAD = 1 << 18  # bytes that are looked at to tell what a file is
 BLOCK = 1 << 24  # bytes that are read at once where all are wanted
@@ -66,6 +64,7 @@ class Source:
         self._written: tuple[int, int] | None = None  # when, of a file read in any order
         self._limit, self._is_packed, self._n_read = limit or UnpackLimit(), packed, 0
         self._kept: bytes | None = None
+        self._free: tuple[int | None] | None = None  # memory, where it was asked for
         self.name = name
         self.size = _size(raw) if name != STANDARD_INPUT else None
         self.path = None if packed or self.size is None else Path(name)
@@ -76,6 +75,7 @@ class Source:
         self.is_whole = len(self.head) < HEAD
         self._mark = _marked(self.head)
         self.format = recognise(self.head, self.ending, name)
+        self.format.check_library(name)
 
     def _open_archive(self) -> None:
         """Read the one file that is in an archive, in the place of the archive."""
@@ -86,6 +86,24 @@ class Source:
             self._written = _last_write(self._raw)
         self._stream = member = OnlyMember(file, self.name)
         self.ending = _ending(member.name)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the text begins with a mark of its encoding."""
+        return self._mark is not None
+
+    @property
+    def n_read(self) -> int:
+        """Bytes read so far, unpacked."""
+        return self._n_read
+
+    @property
+    def identity(self) -> tuple[int, ...] | None:
+        """What tells this file, as it is now, from any other; None of what can be read but once."""
+        if self.size is None:
+            return None
+        status = os.fstat(self._raw.fileno())
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
     @property
     def position(self) -> int:
@@ -178,9 +196,26 @@ class Source:
             if not file.closed:  # it stays open for others
                 text.detach()
 
-    def rest(self) -> BinaryIO:
-        """The contents as a file that can be read once."""
-        return io.BufferedReader(_Joined(self.head, self._read))
+    def check_room(self, count: int) -> None:
+        """Refuse so many bytes of text where what they become takes more memory than is free.
+
+        Raises
+        ------
+        NotEnoughMemory
+            Saying what is needed, and what to do.
+        """
+        needed = int(count * self.format.memory)
+        if needed <= SMALL:
+            return
+        if self._free is None:
+            self._free = (free_memory(),)  # once: what is read takes up the rest
+        free = self._free[0]
+        if free is not None and needed > free:
+            raise NotEnoughMemory(
+                f"reading {self.name}, {size_text(count)} of {self.format.name}, takes about "
+                f"{size_text(needed)} of memory, and {size_text(free)} is free: save it as a list "
+                "of edges in CSV or Parquet, which is read piece by piece"
+            )
 
     @contextmanager
     def _decoding(self, encoding: str) -> Iterator[None]:
@@ -207,21 +242,6 @@ class Source:
                     packed = (self._counted.count or self.size) if self._is_packed else None
                     self._limit.check(self.name, self._n_read, packed)
         return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-class _Joined(io.RawIOBase):
-    """Bytes that were read before, and then those still to come."""
-
-    def __init__(self, head: bytes, read: Callable[[int], bytes]) -> None:
-        self._head, self._read_more = io.BytesIO(head), read
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        found = self._head.read(len(buffer)) or self._read_more(len(buffer))
-        buffer[: len(found)] = found
-        return len(found)
 
 
 def has_mark(head: bytes) -> bool:
@@ -267,36 +287,6 @@ def open_file(
 
 
 @contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Turn what may go wrong with a file into one kind of error, which names it."""
-    try:
-        yield
-    except FileNotFoundError:
-        near = _similar(Path(name))
-        raise FileError(
-            f"there is no file {name}" + (f"; did you mean {near}?" if near else "")
-        ) from None
-    except IsADirectoryError:
-        raise FileError(f"{name} is a folder, not a file") from None
-    except PermissionError:
-        raise FileError(f"you do not have permission to read {name}") from None
-    except EOFError:
-        raise FileError(
-            f"{name} ends in the middle of its compressed data: is it cut off?"
-        ) from None
-    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise FileError(f"{name} has damaged compressed data: {error}") from None
-    except FileError:
-        raise
-    except OSError as error:
-        if "runcated" in str(error):  # as Zstandard calls it
-            raise FileError(
-                f"{name} ends in the middle of its compressed data: is it cut off?"
-            ) from None
-        raise FileError(f"{name} cannot be read: {error.strerror or error}") from None
-
-
-@contextmanager
 def _opened(name: str) -> Iterator[Any]:
     if name == STANDARD_INPUT:
         yield sys.stdin.buffer
@@ -310,15 +300,3 @@ def _ending(name: str) -> str:
     if path.suffix in {".gz", ".zst", ".bz2", ".xz"}:
         path = path.with_suffix("")
     return path.suffix
-
-
-def _similar(path: Path) -> str | None:
-    """A file there is with nearly this name."""
-    import difflib
-
-    try:
-        names = [entry.name for entry in path.parent.iterdir()]
-    except OSError:
-        return None
-    found = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
-    return str(path.with_name(found[0])) if found else None

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from isotherm.errors import FileError, IsothermWarning, ParameterError
+from isotherm.errors import FileError, IsothermWarning, NotEnoughMemory, ParameterError
 from isotherm.files import check_output, replacing, written
 from isotherm.locks import one_at_a_time
 from isotherm.printable import printable
@@ -67,9 +67,10 @@ def write_predictions(
         Fitted.
     path : str or Path
         Its ending chooses CSV, TSV, Parquet, a workbook (``.xlsx``), JSON, JSON lines (``.jsonl``),
-        GEXF or GraphML; text may be compressed (``.gz``). ``-`` (and ``/dev/stdout``) is CSV on
-        standard output. GEXF and GraphML also have the edges, and a colour for each node: that of
-        its label, of the first of several, or of its value on a scale from blue to orange. There
+        GEXF, GraphML or GML (by networkx); text may be compressed (``.gz``). ``-`` (and
+        ``/dev/stdout``) is CSV on standard output. Graph files also have the edges, and a colour
+        for each node: that of its label, of the first of several, or of its value on a scale from
+        blue to orange. There
         ``label`` is the name of a node, as drawn, and ``class`` is what ``label`` is elsewhere.
     temperatures : bool
         Whether to add a column ``temperature_…`` for each class.
@@ -126,8 +127,9 @@ def write_predictions(
     least = check_probability(min_probability)
     classifier = cast("HeatClassifier", model)
     n_classes = len(classifier.classes_) if temperatures else 0
-    check_size(name, len(model.solution_.temperatures), n_classes)
     coloured = output.write_graph is not None
+    n_edges = model.problem_.graph.rows.n_entries // 2 if coloured else 0
+    check_size(name, len(model.solution_.temperatures), n_classes, n_edges)
     if not hasattr(model, "STATUS"):
         if least > 0 or temperatures:
             raise ParameterError(
@@ -157,7 +159,7 @@ def write_list(
 ) -> None:
     """Write a row for each node of a list, see `isotherm.listing`, in any format of predictions.
 
-    GEXF and GraphML have the edges between nodes of the list.
+    Graph files have the edges between nodes of the list.
 
     Parameters
     ----------
@@ -208,12 +210,12 @@ def write_records(
     _write([rows], name, None, force=force, spreadsheet_safe=spreadsheet_safe)
 
 
-def check_size(name: str, n_rows: int, n_more_columns: int = 0) -> None:
+def check_size(name: str, n_rows: int, n_more_columns: int = 0, n_edges: int = 0) -> None:
     """Refuse what the format of a file cannot hold; see `write_predictions`."""
     check = output_of(name).check_size
     if check is not None:
         with _named(name):
-            check(n_rows, COLUMNS + n_more_columns)
+            check(n_rows, COLUMNS + n_more_columns, n_edges)
 
 
 def _edges(model: DirichletEstimator, nodes: Sequence[Hashable] | None = None) -> Edges:
@@ -269,8 +271,8 @@ def _named(name: str) -> Iterator[None]:
     """What a writer refuses is said with the name of the file."""
     try:
         yield
-    except FileError as error:
-        raise FileError(f"{name}: {error}") from None
+    except (FileError, NotEnoughMemory) as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 def output_of(name: str, *, graphs: bool = True) -> Output:

@@ -1,18 +1,22 @@
-"""Nodes with what is known of them, and their edges → GEXF and GraphML, some at a time.
+"""Nodes with what is known of them, and their edges → GEXF and GraphML, some at a time; and GML.
 
-Gephi, Cytoscape, networkx and igraph open these. There a ``label`` is the name that is drawn beside
-a node: so the label that a node was given is its ``class``.
+GML is written by networkx, from a graph in memory. Gephi, Cytoscape, networkx and igraph open
+these. There a ``label`` is the name that is drawn beside a node: so the label that a node was given
+is its ``class``.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from isotherm.errors import NotEnoughMemory
+from isotherm.memory import SMALL, free_memory, size_text
 from isotherm.writers.tables import joined, lines_of
 from isotherm.writers.xml_text import XmlText, is_replaced
 
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
     from isotherm.graph.rows import Rows
 
 ENTRIES = 1 << 17  # of the matrix that are written at once
+GML_BYTES_PER_NODE, GML_BYTES_PER_EDGE = 2000, 450  # of a graph of networkx
+GML_SECONDS = 13e-6  # to write a node or an edge
+PATIENCE = 10.0  # seconds of writing for which no better format is named
 NODE, COLOUR = "node", "color"  # columns that are no attributes like others
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _KINDS = (
@@ -159,6 +166,66 @@ def write_graphml(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edg
         file.write(lines_of(parts))
     file.write(b"</graph>\n</graphml>\n")
     return text.remark("XML")
+
+
+def write_gml(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edges) -> str | None:
+    """Write GML, by networkx; what cannot be written is returned as a sentence.
+
+    A colour is there twice: as ``color``, for igraph, and in ``graphics``, for Gephi and yEd.
+    """
+    import networkx as nx
+
+    graph = nx.Graph()
+    for batch in batches:
+        keys = _gml_keys(batch.schema.names)
+        for row in batch.to_pylist():
+            found = {keys[name]: value for name, value in row.items() if value is not None}
+            colour = {"graphics": {"fill": found[keys[COLOUR]]}}
+            graph.add_nodes_from([(found.pop(NODE), found | colour)])
+    for source, target, weights in edges.batches():
+        ends = (edges.names.take(pa.array(end)).to_pylist() for end in (source, target))
+        if weights is None:
+            graph.add_edges_from(zip(*ends, strict=True))
+        else:
+            graph.add_weighted_edges_from(zip(*ends, weights.to_pylist(), strict=True))
+    for line in nx.generate_gml(graph):
+        file.write(line.encode("ascii") + b"\n")
+    seconds = GML_SECONDS * (len(graph) + graph.number_of_edges())
+    if seconds <= PATIENCE:
+        return None
+    return f"GML of this size takes about {seconds:.0f} seconds to write, GraphML and GEXF take one"
+
+
+def check_gml_size(n_rows: int, _n_columns: int, n_edges: int) -> None:
+    """Refuse a graph for which there is no room in memory.
+
+    Raises
+    ------
+    NotEnoughMemory
+        Saying what else to write.
+    """
+    needed = GML_BYTES_PER_NODE * n_rows + GML_BYTES_PER_EDGE * n_edges
+    free = free_memory() if needed > SMALL else None
+    if free is not None and needed > free:
+        raise NotEnoughMemory(
+            f"GML of {n_rows:,} nodes and {n_edges:,} edges takes about {size_text(needed)} of "
+            f"memory, and {size_text(free)} is free: write GraphML or GEXF"
+        )
+
+
+def _gml_keys(names: list[str]) -> dict[str, str]:
+    """Names as GML has them, of letters and digits that are ASCII; all different.
+
+    Examples
+    --------
+    >>> _gml_keys(["temperature_é", "temperature_è"])
+    {'temperature_é': 'temperature__', 'temperature_è': 'temperature___2'}
+    """
+    keys: dict[str, str] = {}
+    for number, name in enumerate(names, start=1):
+        key = re.sub(r"[^0-9A-Za-z_]", "_", name)
+        keys[name] = key if key not in keys.values() else f"{key}_{number}"
+    return keys
 
 
 def _peeked(

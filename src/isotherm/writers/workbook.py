@@ -130,7 +130,7 @@ def _sheet(batches: Iterable[pa.RecordBatch], text: XmlText) -> Iterator[bytes |
     ).encode()
 
 
-def check_size(n_rows: int, n_columns: int) -> None:
+def check_size(n_rows: int, n_columns: int, _n_edges: int = 0) -> None:
     """Refuse a table that no sheet can hold.
 
     Raises

@@ -1,0 +1,55 @@
+"""How formats are told by the first bytes of a file."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Recogniser = Callable[[bytes, str], bool]  # the first bytes, and the ending of the name
+
+
+def begins(*marks: bytes) -> Recogniser:
+    """Recognise a format by its first bytes."""
+    return lambda head, _: head.startswith(marks)
+
+
+def matches(pattern: bytes) -> Recogniser:
+    """Recognise a format of text by its beginning: a regular expression, upper or lower case."""
+    expression = re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    return lambda head, _: bool(expression.match(head.lstrip()))
+
+
+def as_utf8(head: bytes) -> bytes:
+    """The first bytes of a text as UTF-8, without the mark of its encoding."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = codecs.getincrementaldecoder("utf-16")(errors="ignore").decode(head)
+        return text.encode(errors="replace")
+    return head.removeprefix(codecs.BOM_UTF8)
+
+
+def is_node_link(head: bytes, _: str) -> bool:
+    """Whether this is a graph in JSON, as networkx, D3 and Cytoscape write it."""
+    return head.lstrip()[:1] == b"{" and bool(_NODE_LINK.search(head))
+
+
+def is_pickle(head: bytes, ending: str) -> bool:
+    """Whether this is a pickle, or is named like one."""
+    named_so = ending in (".pkl", ".pickle", ".gpickle", ".p")
+    return named_so or (head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05")
+
+
+GML = rb"(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\["
+
+# What may stand before the outermost element; never tried twice, or many remarks would take ages.
+PROLOGUE = rb"(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)\s*)*+"
+GEXF = PROLOGUE + rb"<(?:\w+:)?gexf\b"
+GRAPHML = PROLOGUE + rb"<(?:\w+:)?graphml\b"
+WEB = PROLOGUE + rb"<(?:html|table)\b|<!doctype html"
+XML = rb"<\?xml\b|<!doctype\b|<!--"
+PAJEK = rb"(?:%[^\n]*\n\s*)*\*(?:vertices|network)\b"
+ATTRIBUTES = rb"(?:#[^\n]*\n\s*)*[^\n{}]+[\s,;|]\{[^{}\n]*\}\s*(?:\n|$)"
+_NODE_LINK = re.compile(rb'"(?:nodes|links|edges)"\s*:\s*\[')
