@@ -17,18 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from isotherm import DatasetError, IsothermError, ParameterError
-from paper import block_model, consistency, figures, table2, tables
+from paper import block_model, consistency, figures, graphs, table2, tables
 from paper.page import INTRODUCTION, TITLE, heading, image, page, section, write, write_csv
 from paper.printed import TABLE1, listed, title_of
 from paper.protocol import Store, cells_of, run_cells
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from paper.page import Table
     from paper.protocol import Progress
     from paper.tables import Row
 
 GROWTH_REPEATS = 20  # at most: its curves are smooth with fewer than a table needs
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+SIGNALS = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,7 @@ class Reproduction:
     def make(self, *parts: str) -> Path:
         """Make the given parts (all, if none is given) and the page; returns its path.
 
-        Raises
-        ------
-        ParameterError
-            If there is no such part, or a library is missing: before anything runs.
-        DatasetError
-            If parts need data and there are none; the others are made nevertheless.
+        What is missing is an error before anything runs; but data, if other parts need none.
         """
         unknown = [part for part in parts if part not in PARTS]
         if unknown:
@@ -88,23 +85,24 @@ class Reproduction:
         )
 
     @cached_property
-    def datasets(self) -> tuple[list[str], list[str]]:
-        """Data sets that are to be had, those beside the paper's too; and those that are not."""
-        found, missing = [], []
+    def datasets(self) -> tuple[list[str], dict[str, IsothermError]]:
+        """Data sets that are to be had, and why others of the paper are not; fetched if need be."""
+        found: list[str] = []
+        missing: dict[str, IsothermError] = {}
         for name in (*TABLE1, *table2.BESIDES):
             try:
+                if name in TABLE1:
+                    graphs.fetch(name, self.data)
                 table2.labelled(name, str(self.data))
                 found.append(name)
-            except (DatasetError, ParameterError):
-                missing.append(name)
-        return found, [name for name in missing if name in TABLE1]
+            except (DatasetError, ParameterError) as error:
+                missing[name] = error
+        return found, {name: error for name, error in missing.items() if name in TABLE1}
 
     def show(self, name: str, *shown: Table) -> str:
-        """Write tables as Markdown and HTML; they are returned for the page."""
-        html = "".join(table.html() for table in shown)
+        """Write tables as Markdown; the same for the page is returned."""
         write(self.out / f"{name}.md", "\n".join(table.markdown() for table in shown))
-        write(self.out / f"{name}.html", page(shown[0].title, "", html))
-        return html
+        return "".join(table.html() for table in shown)
 
 
 def make_figure1(to: Reproduction) -> str:
@@ -131,9 +129,8 @@ def make_block_figure(to: Reproduction, name: str) -> str:
     table = tables.block_table(f"{blocks} labels, mean ± standard deviation", rows)
     text = (
         f"{blocks} blocks, 10 000 nodes in all, p = 0.01, q = 0.001, {to.repeats} repeats. "
-        "Bands show one standard deviation. The paper prints curves but no numbers: they show that "
-        "centering is robust to both kinds of asymmetry, and partial centering less so to that of "
-        "labels."
+        "Bands show one standard deviation. The paper prints curves but no numbers: centering is "
+        "robust to both kinds of asymmetry, and partial centering less so to that of labels."
     )
     return section(
         f"Figure {name[-1]}: stochastic block model, {blocks} labels",
@@ -145,7 +142,7 @@ def make_block_figure(to: Reproduction, name: str) -> str:
 
 def make_table1(to: Reproduction) -> str:
     """Counts."""
-    found, missing = to.datasets
+    found, missing = to.datasets[0], [*to.datasets[1]]
     rows = [table2.counts(name, *table2.labelled(name, str(to.data))) for name in found]
     write_csv(to.out / "table1.csv", rows, table2.COUNTS)
     text = "Counts for each data set beside the paper's; edges are half the stored entries."
@@ -154,14 +151,12 @@ def make_table1(to: Reproduction) -> str:
 
 def make_table2(to: Reproduction) -> str:
     """Macro-F1 on real graphs."""
-    found, missing = to.datasets
+    found, missing = to.datasets[0], [*to.datasets[1]]
     rows = to.run("table2", table2.settings(found, str(to.data)), data=str(to.data))
     at_equilibrium = [row for row in rows if row["method"] == "equilibrium"]
     swept = [row for row in rows if row["method"] != "equilibrium"]
     write_csv(to.out / "table2.csv", at_equilibrium, table2.COLUMNS)
     write_csv(to.out / "ten_sweeps.csv", swept, table2.COLUMNS)
-    beyond = tables.decision_tables(at_equilibrium)
-    sweeps = tables.sweep_table(at_equilibrium, swept)
     text = (
         f"Macro-F1 on the free nodes, seeds drawn uniformly, {to.repeats} repeats, mean ± standard "
         "deviation. A star marks a mean that differs from the paper's by more than 0.03."
@@ -171,29 +166,26 @@ def make_table2(to: Reproduction) -> str:
         text,
         to.show("table2", *tables.centering_tables(at_equilibrium, missing)),
         heading("Beyond the paper: every decision"),
-        to.show("decisions", *beyond),
+        to.show("decisions", *tables.decision_tables(at_equilibrium)),
         heading("Beyond the paper: ten sweeps instead of equilibrium"),
-        to.show("ten_sweeps", sweeps),
+        to.show("ten_sweeps", tables.sweep_table(at_equilibrium, swept)),
     )
 
 
 def make_consistency(to: Reproduction) -> str:
     """Maps of the block model."""
-    example = consistency.COUNTEREXAMPLE
-    seeds, sizes = example["seeds"], example["sizes"]
+    seeds, sizes = (consistency.COUNTEREXAMPLE[key] for key in ("seeds", "sizes"))
     at = seeds[0] / seeds[1], sizes[0] / sizes[1]
     ratios = (consistency.SEED_RATIOS, consistency.SIZE_RATIOS)
     figure = figures.consistency(consistency.maps(), ratios, at)
     figures.save(figure, to.out, "consistency")
     text = (
-        "Exact, by Lemma 1: how many blocks get a wrong label on the block model of the analysis, "
-        "p = 3q. Blocks 2 and 3 are those of the counterexample to partial centering (sizes 20, 3, "
-        "9, seeds 12, 1, 8), marked by the cross: there partial centering labels the second block "
-        "wrongly, and centering rightly. White: a block would have no free node."
+        "Exact, by Lemma 1: how many blocks of the analysis's model get a wrong label, p = 3q. "
+        "The cross marks the counterexample to partial centering (sizes 20, 3, 9, seeds 12, 1, 8), "
+        "of which blocks 2 and 3 are everywhere. White: a block would have no free node."
     )
-    return section(
-        "Consistency of the decisions", text, image(to.out / "consistency.svg", "Consistency map")
-    )
+    drawn = image(to.out / "consistency.svg", "Consistency map")
+    return section("Consistency of the decisions", text, drawn)
 
 
 def make_growth(to: Reproduction) -> str:
@@ -226,9 +218,9 @@ OF_DATA = ("table1", "table2")
 ON_PAGE = ("table2", *(part for part in PARTS if part != "table2"))
 
 
-def _not_all(missing: list[str]) -> str:
+def _not_all(missing: Iterable[str]) -> str:
     names = listed([title_of(name) for name in missing])
-    return f"{names} cannot be had: tables say {tables.NOT_RUN!r} there (docs/paper.md: why)"
+    return f"{names} cannot be had: tables say {tables.NOT_RUN!r}; python -m paper data says why"
 
 
 def _no_data(parts: list[str]) -> str:
@@ -241,23 +233,22 @@ def _no_data(parts: list[str]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m paper", description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "part", nargs="*", metavar="PART", help=f"all, or some of {listed([*PARTS])}"
-    )
-    parser.add_argument(
-        "--folder", type=Path, default=Path("paper-results"), help="for the results"
-    )
-    parser.add_argument("--data", type=Path, default=Path("paper-data"), help="of the data sets")
-    parser.add_argument("--repeats", type=int, default=100, help="of each setting")
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
+    add = parser.add_argument
+    add("part", nargs="*", metavar="PART", help=f"all, data, or some of {listed([*PARTS])}")
+    add("--folder", type=Path, default=Path("paper-results"), help="for the results")
+    add("--data", type=Path, default=Path("paper-data"), help="of the data sets")
+    add("--repeats", type=int, default=100, help="of each setting")
+    add("--seed", type=int, default=0, help="of the random numbers")
+    add("--jobs", type=int, default=os.cpu_count(), help="processes at once")
     o = parser.parse_args(arguments)
     warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _stop)
+    for number in SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _stop)
     to = Reproduction(o.folder, o.data, o.repeats, o.jobs, o.seed, _show_progress)
     try:
+        if o.part == ["data"]:
+            return _tell_of_data(to)
         index = to.make(*(part for part in o.part if part != "all"))
     except IsothermError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -269,11 +260,20 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _tell_of_data(to: Reproduction) -> int:
+    """Fetch the data sets and no more; say where they are, or why they are not."""
+    found, missing = to.datasets
+    for name in found:
+        print(to.data / f"{name}.npz")
+    for name, error in missing.items():
+        print(f"{name}: {error}", file=sys.stderr)
+    return 1 if missing else 0
+
+
 def _stop(number: int, _: object) -> NoReturn:
     """Say so and leave: what is half written vanishes on the way."""
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
     print("stopped: no file was left half written; start again to go on", file=sys.stderr)
     raise SystemExit(128 + number)
 

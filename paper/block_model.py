@@ -11,10 +11,9 @@ Figure 2, 5 in Figure 3. Two panels each:
 The graph and the seeds are drawn anew in each repeat. The paper does not say of which label the
 F1 score of Figure 2 is; ours is the mean over the labels, as the paper has it in Figure 3.
 
-The open question is consistency when edges are drawn at random: Theorem 1 is about the expected
-graph. In `draw_growth` three blocks have unequal sizes and shares of seeds, neighbours are
-`GROWTH_RATIO` times as likely within a block, and the expected degree grows with n in one of three
-ways. If a decision is consistent, its share of wrong labels goes to 0 as n grows.
+Theorem 1 is about the expected graph; the open question is consistency where edges are drawn. In
+`draw_growth` the expected degree of three unequal blocks grows with n in one of three ways. If a
+decision is consistent, its share of wrong labels goes to 0.
 """
 
 from __future__ import annotations
@@ -60,17 +59,7 @@ def settings(figure: str) -> list[dict[str, Any]]:
 
 
 def sizes_and_seeds(panel: str, ratio: int, blocks: int) -> tuple[list[int], list[int]]:
-    """Nodes and seeds of each block.
-
-    Examples
-    --------
-    >>> sizes_and_seeds("seed", 3, 2)
-    ([5000, 5000], [750, 250])
-    >>> sizes_and_seeds("label", 3, 2)
-    ([7500, 2500], [250, 250])
-    >>> sizes_and_seeds("label", 6, 5)
-    ([6000, 1000, 1000, 1000, 1000], [100, 100, 100, 100, 100])
-    """
+    """Nodes and seeds of each block."""
     if panel == "seed":
         size = N_NODES // blocks
         seeds = round(SEEDED * size)
@@ -111,13 +100,7 @@ def growth_settings() -> list[dict[str, Any]]:
 
 
 def growing_model(n: int, degree: str) -> BlockModel:
-    """The block model of n nodes whose mean expected degree is as asked.
-
-    Examples
-    --------
-    >>> growing_model(1000, "constant").sizes.tolist()
-    [550, 150, 300]
-    """
+    """The block model of n nodes whose mean expected degree is as asked."""
     sizes = [round(share * n) for share in GROWTH_SHARES[:-1]]
     sizes.append(n - sum(sizes))
     pairs = sum(size / n * (GROWTH_RATIO * size + (n - size)) for size in sizes)

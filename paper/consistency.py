@@ -45,13 +45,7 @@ def blocks_at(
 
 
 def wrong_blocks(decision: str, blocks: int) -> NDArray[np.float64]:
-    """Number of blocks whose free nodes get a wrong label, at each point.
-
-    Returns
-    -------
-    array of shape (len(SIZE_RATIOS), len(SEED_RATIOS))
-        NaN where there is no such model.
-    """
+    """Number of blocks whose free nodes get a wrong label, size ratio × seed ratio; NaN: none."""
     found = np.full((len(SIZE_RATIOS), len(SEED_RATIOS)), np.nan)
     for i, size_ratio in enumerate(SIZE_RATIOS):
         for j, seed_ratio in enumerate(SEED_RATIOS):

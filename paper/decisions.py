@@ -90,11 +90,8 @@ def scored(labels: Codes, seeds: Codes, predictions: Predictions) -> list[dict[s
     free[seeds] = False
     truth = labels[free]
     how = {"labels": np.unique(truth), "average": "macro", "zero_division": 0.0}
-    return [
-        {
-            "decision": decision,
-            "unreached": rule,
-            "macro_f1": float(f1_score(truth, found[free], **how)),
-        }
-        for decision, rule, found in predictions
-    ]
+    rows = []
+    for decision, rule, found in predictions:
+        f1 = float(f1_score(truth, found[free], **how))
+        rows.append({"decision": decision, "unreached": rule, "macro_f1": f1})
+    return rows

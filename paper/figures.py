@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from importlib.util import find_spec
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,23 +16,16 @@ from paper.printed import listed
 from paper.tables import grouped, mean_and_spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from paper.tables import Row
 
 # Told apart by the colour-blind, too (Okabe and Ito).
-COLOURS = dict(
-    zip(
-        DECISIONS,
-        ("#0072b2", "#999999", "#d55e00", "#e69f00", "#009e73", "#cc79a7"),
-        strict=True,
-    )
-)
+PALETTE = ("#0072b2", "#999999", "#d55e00", "#e69f00", "#009e73", "#cc79a7")
+COLOURS = dict(zip(DECISIONS, PALETTE, strict=True))
 DASHED = ("partial", "mass")  # often on top of another
 FORMATS = ("png", "svg")
 KARATE_SEEDS = (0, 33)  # the two rivals
@@ -47,13 +40,7 @@ KARATE_PLACES = """
 
 
 def check_library(parts: list[str]) -> None:
-    """Say what is missing to draw these parts, before anything runs.
-
-    Raises
-    ------
-    ParameterError
-        If there are any, and matplotlib is not installed.
-    """
+    """Say what is missing to draw these parts, before anything runs."""
     if parts and find_spec("matplotlib") is None:
         raise ParameterError(
             f"{listed(parts)} cannot be drawn: matplotlib is not installed. pip install '.[paper]'"
@@ -115,15 +102,13 @@ def karate(rows: list[Row]) -> Figure:
         drawn = axis.scatter(
             x, y, c=heat, cmap="coolwarm", vmin=0, vmax=1, s=90, edgecolors="white", zorder=2
         )
-        axis.scatter(
-            x[seeds],
-            y[seeds],
-            s=210,
-            facecolors="none",
-            edgecolors="black",
-            linewidths=1.8,
-            zorder=3,
-        )
+        ring: dict[str, Any] = {
+            "s": 210,
+            "facecolors": "none",
+            "edgecolors": "black",
+            "linewidths": 1.8,
+        }
+        axis.scatter(x[seeds], y[seeds], zorder=3, **ring)
         axis.set_title(title)
         axis.set_aspect("equal")
         axis.axis("off")
@@ -158,20 +143,10 @@ def block_curves(rows: list[Row], labels: int) -> Figure:
     return figure
 
 
-def _curve(
-    axis: Axes, x: Sequence[float], y: NDArray[np.float64], decision: str, name: str
-) -> None:
-    dashed = decision in DASHED
-    axis.plot(
-        x,
-        y,
-        label=name,
-        color=COLOURS[decision],
-        linestyle="--" if dashed else "-",
-        marker="o",
-        markersize=2.5 if dashed else 4,
-        zorder=3 if dashed else 2,
-    )
+def _curve(axis: Axes, x: Any, y: Any, decision: str, name: str) -> None:
+    ls, ms, zorder = ("--", 2.5, 3) if decision in DASHED else ("-", 4, 2)
+    how: dict[str, Any] = {"ls": ls, "ms": ms, "zorder": zorder, "marker": "o"}
+    axis.plot(x, y, label=name, color=COLOURS[decision], **how)
 
 
 def _legend(figure: Figure, axis: Axes) -> None:
@@ -201,9 +176,7 @@ def growth_curves(rows: list[Row]) -> Figure:
 
 
 def consistency(
-    maps: dict[int, dict[str, NDArray[np.float64]]],
-    ratios: tuple[NDArray[np.float64], NDArray[np.float64]],
-    at: tuple[float, float],
+    maps: dict[int, dict[str, Any]], ratios: tuple[Any, Any], at: tuple[float, float]
 ) -> Figure:
     """Where each decision is right, over seed ratio × size ratio; `at` marks one point."""
     from matplotlib.colors import ListedColormap
@@ -213,10 +186,8 @@ def consistency(
     figure, axes = _panels(len(maps), n_decisions, (2.1 * n_decisions, 2.5 * len(maps)))
     for line, (blocks, by_decision) in zip(axes, maps.items(), strict=True):
         for axis, (decision, wrong) in zip(line, by_decision.items(), strict=True):
-            drawn = axis.pcolormesh(
-                *ratios, wrong, cmap=colours, vmin=-0.5, vmax=3.5, shading="nearest",
-                rasterized=True,
-            )  # fmt: skip
+            how: dict[str, Any] = {"cmap": colours, "vmin": -0.5, "vmax": 3.5, "shading": "nearest"}
+            drawn = axis.pcolormesh(*ratios, wrong, rasterized=True, **how)
             axis.set_xscale("log", base=2)
             axis.set_yscale("log", base=2)
             if blocks == 3:

@@ -26,35 +26,19 @@ POLICY = (
     "form-action 'none'; script-src 'none'"
 )
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem }
-body { color: #1a1a1a; background: #fff }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; background: #fff }
 figure { margin: 1.5rem 0; overflow-x: auto }
-figcaption { font-weight: 600; margin-bottom: .5rem }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+figcaption { font-weight: 600 }
+table { border-collapse: collapse }
 th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #ddd }
-th { white-space: normal } td { white-space: nowrap }
+th:first-child, td { white-space: nowrap }
 th:first-child, td:first-child { text-align: left }
-img { max-width: 100% }
 """
 
 
 @dataclass(frozen=True)
 class Table:
-    """Text in rows and columns, with sentences that belong below.
-
-    Examples
-    --------
-    >>> table = Table("Counts", ("set", "nodes"), [("karate", "34")], ("From 1977.",))
-    >>> print(table.markdown())
-    ### Counts
-    <BLANKLINE>
-    | set | nodes |
-    | --- | ---: |
-    | karate | 34 |
-    <BLANKLINE>
-    From 1977.
-    <BLANKLINE>
-    """
+    """Text in rows and columns, with sentences that belong below."""
 
     title: str
     columns: tuple[str, ...]

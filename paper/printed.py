@@ -87,22 +87,10 @@ TABLE2 = {
 
 
 def title_of(dataset: str) -> str:
-    """The paper's name of a data set.
-
-    Examples
-    --------
-    >>> title_of("pubmed"), title_of("mine")
-    ('PubMed', 'mine')
-    """
+    """The paper's name of a data set."""
     return TITLES.get(dataset, dataset)
 
 
 def listed(names: list[str]) -> str:
-    """Names in a sentence.
-
-    Examples
-    --------
-    >>> listed(["table1"]), listed(["Cora", "Email", "PubMed"])
-    ('table1', 'Cora, Email and PubMed')
-    """
+    """Names in a sentence."""
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])

@@ -1,8 +1,7 @@
 """Tables 1 and 2: real graphs, their sizes, and macro-F1 with seeds drawn uniformly.
 
-The paper compares no centering and centering. What it leaves open is what becomes of free nodes
-that no heat reaches, so both rules are run; the other decisions, and ten sweeps instead of the
-equilibrium, go past it.
+The paper leaves open what becomes of free nodes that no heat reaches, so both rules are run. All
+decisions but two, and ten sweeps instead of the equilibrium, go past it.
 """
 
 from __future__ import annotations
@@ -14,15 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm import load_dataset
-from paper.decisions import (
-    DECISIONS,
-    RULES,
-    UNKNOWN,
-    after_sweeps,
-    at_equilibrium,
-    draw_seeds,
-    scored,
-)
+from paper import decisions
+from paper.decisions import DECISIONS, RULES, UNKNOWN
 from paper.printed import TABLE1
 
 if TYPE_CHECKING:
@@ -74,15 +66,15 @@ def fingerprint(graph: Graph, labels: Codes) -> str:
 def draw(setting: dict[str, Any], rng: np.random.Generator) -> list[dict[str, Any]]:
     """One draw of seeds: every decision, both rules, at equilibrium and after ten sweeps."""
     graph, labels = labelled(setting["dataset"], setting["data"])
-    seeds = draw_seeds(labels, setting["seed_fraction"], rng)
+    seeds = decisions.draw_seeds(labels, setting["seed_fraction"], rng)
     where = {"dataset": setting["dataset"], "seed_fraction": setting["seed_fraction"]}
     rows = []
     methods = {
-        "equilibrium": at_equilibrium(graph, labels, seeds, DECISIONS, RULES),
-        "ten sweeps": after_sweeps(SWEEPS, graph, labels, seeds, RULES),
+        "equilibrium": decisions.at_equilibrium(graph, labels, seeds, DECISIONS, RULES),
+        "ten sweeps": decisions.after_sweeps(SWEEPS, graph, labels, seeds, RULES),
     }
     for method, predictions in methods.items():
-        found = scored(labels, seeds, predictions)
+        found = decisions.scored(labels, seeds, predictions)
         rows += [{**where, "method": method, **row} for row in found]
     return rows
 

@@ -19,9 +19,8 @@ NOT_RUN = "not run"
 
 def _advice(missing: list[str]) -> tuple[str, ...]:
     """What to do about rows that were never run, if there are any."""
-    if not missing:
-        return ()
-    return ("Not run: the data set could not be had; docs/paper.md says where they come from.",)
+    text = "Not run: the data set could not be had; docs/paper.md says where they come from."
+    return (text,) if missing else ()
 
 
 def _place(row: tuple[str, str]) -> int:
@@ -73,7 +72,8 @@ def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
         shown = grouped(group, "dataset", "unreached")
         for dataset, rule in sorted([*shown, *((name, "") for name in missing)], key=_place):
             if not rule:
-                lines.append(_not_run(dataset, fraction))
+                cells = [(NOT_RUN, theirs) for theirs in _paper(dataset, fraction)]
+                lines.append((title_of(dataset), *(cell for pair in cells for cell in pair)))
                 continue
             found = {
                 name: [_show(scores[dataset, fraction, d, name]) for d in ("plain", "centered")]
@@ -84,17 +84,13 @@ def centering_tables(rows: list[Row], missing: list[str]) -> list[Table]:
                 continue
             plain, centered = (scores[dataset, fraction, d, rule] for d in ("plain", "centered"))
             name = title_of(dataset) + (f", unreached: {rule}" if open_question else "")
-            lines.append(
-                (
-                    name,
-                    _beside(dataset, fraction, "plain", plain),
-                    _paper(dataset, fraction, "plain"),
-                    _beside(dataset, fraction, "centered", centered),
-                    _paper(dataset, fraction, "centered"),
-                    _percent(100 * (centered.mean / plain.mean - 1)) if plain.mean else "–",
-                    _paper_variation(dataset, fraction),
-                )
+            ours = (
+                _beside(dataset, fraction, "plain", plain),
+                _beside(dataset, fraction, "centered", centered),
+                _percent(100 * (centered.mean / plain.mean - 1)) if plain.mean else "–",
             )
+            cells = list(zip(ours, _paper(dataset, fraction), strict=True))
+            lines.append((name, *(cell for pair in cells for cell in pair)))
         columns = ("data set", "no centering", "paper", "centering", "paper", "variation", "paper")
         where = "" if fraction in PRINTED else " (in the source of the paper only)"
         tables.append(
@@ -202,28 +198,15 @@ def _beside(dataset: str, fraction: float, decision: str, score: Score) -> str:
     return f"{_show(score)} *" if far else _show(score)
 
 
-def _paper(dataset: str, fraction: float, decision: str) -> str:
+def _paper(dataset: str, fraction: float) -> tuple[str, str, str]:
+    """The paper's numbers without and with centering, and its variation."""
     scores = TABLE2.get(fraction, {}).get(dataset)
     if scores is None:
-        return "–"
-    return f"{getattr(scores, decision):.2f} ± {getattr(scores, f'{decision}_std'):.2f}"
-
-
-def _paper_variation(dataset: str, fraction: float) -> str:
-    scores = TABLE2.get(fraction, {}).get(dataset)
-    return "–" if scores is None else _percent(scores.variation)
+        return "–", "–", "–"
+    plain, centered = (f"{mean:.2f} ± {std:.2f}" for mean, std in (scores[:2], scores[2:4]))
+    return plain, centered, _percent(scores.variation)
 
 
 def _percent(value: float) -> str:
     """A change in percent as the paper prints it: no change has no sign."""
     return f"{round(value):+d}%" if round(value) else "0%"
-
-
-def _not_run(dataset: str, fraction: float) -> tuple[str, ...]:
-    """A row of Table 2 with the paper's numbers alone."""
-    theirs = (
-        _paper(dataset, fraction, "plain"),
-        _paper(dataset, fraction, "centered"),
-        _paper_variation(dataset, fraction),
-    )
-    return title_of(dataset), *(cell for number in theirs for cell in (NOT_RUN, number))

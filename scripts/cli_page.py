@@ -36,7 +36,6 @@ a terminal.
 | variable | |
 | --- | --- |
 | `OMP_NUM_THREADS` | number of threads, up to 1024; anything that is not a number ≥ 1 is ignored |
-| `ISOTHERM_DATA` | folder of [data sets](datasets.md) |
 | `NO_COLOR`, `COLUMNS` | no colours; width of the terminal |
 
 Before a command:

@@ -12,6 +12,7 @@ from conftest import CliRun
 from html_page import Page
 from isotherm import __version__
 from isotherm.experiments.models import make_models
+from npz_files import dataset_file
 
 
 def run(*arguments, columns=100, cwd=None):
@@ -229,27 +230,26 @@ def test_evaluate_says_what_is_wrong(files, arguments, said):
 
 
 def test_datasets_are_listed_and_described(tmp_path):
+    (tmp_path / "mine.npz").write_bytes(dataset_file())
     listed = run("datasets", "list", "--data", str(tmp_path))
     assert (listed.returncode, listed.stderr) == (0, "")
     assert re.search(r"karate\s+bundled", listed.stdout)
-    assert re.search(r"cora\s+to download", listed.stdout)
+    assert re.search(r"mine\s+mine\.npz", listed.stdout)
     here = run("datasets", "info", "karate")
+    assert "Zachary" in here.stdout
     assert "34 nodes, 78 edges, 2 classes" in here.stdout
-    there = run("datasets", "info", "cora", "--data", str(tmp_path))
-    assert "in the paper: 2,708 nodes, 5,278 edges, 7 classes" in there.stdout
-    assert "https://" in there.stdout
+    mine = run("datasets", "info", "mine", "--data", str(tmp_path))
+    assert mine.stdout == "source: the file mine.npz\n3 nodes, 3 edges, 2 classes\n"
     unknown = run("datasets", "info", "atlantis", "--data", str(tmp_path))
     assert unknown.returncode == 2
-    assert "atlantis" in unknown.stderr
+    assert "unknown data set 'atlantis'" in unknown.stderr
+    assert f"{tmp_path} has no atlantis.npz" in " ".join(unknown.stderr.split())
 
 
 @pytest.mark.parametrize("columns", [30, 100])
 def test_lists_fit_the_terminal(tmp_path, columns):
+    for number in range(8):
+        (tmp_path / f"mine{number}.npz").write_bytes(b"")
     lines = run("datasets", "list", "--data", str(tmp_path), columns=columns).stdout.splitlines()
     assert max(map(len, lines)) <= columns
-    assert len([line for line in lines if " to download" in line]) == 8
-
-
-def test_a_bundled_data_set_need_not_be_fetched():
-    result = run("datasets", "fetch", "debian")
-    assert result.stdout.strip().endswith("debian.npz")
+    assert len([line for line in lines if ".npz" in line]) == 8

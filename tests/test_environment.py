@@ -71,8 +71,8 @@ def test_more_threads_than_can_be_are_refused(threads):
         {"PYTHONIOENCODING": "ascii"},
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
         {"TMPDIR": "/nonexistent", "TERM": "garbage"},
-        {"HOME": None, "XDG_CACHE_HOME": "", "ISOTHERM_DATA": None},
-        {"HOME": "/nonexistent", "ISOTHERM_DATA": "/dev/null/x", "NO_COLOR": ""},
+        {"HOME": None, "XDG_CACHE_HOME": ""},
+        {"HOME": "/nonexistent", "NO_COLOR": ""},
     ],
     ids=lambda variables: next(iter(variables)),
 )
@@ -83,14 +83,6 @@ def test_an_odd_environment_changes_nothing_that_matters(here, variables):
     assert b"label now" in result.stdout
     shown = result.stdout.decode()
     assert "é→x" in shown or "\\xe9\\u2192x" in shown
-
-
-@pytest.mark.slow
-def test_a_folder_of_data_that_cannot_be_is_one_line(here):
-    result = here("datasets", "list", ISOTHERM_DATA="~nobody-by-this-name/x")
-    assert result.returncode == 2
-    assert result.stderr.startswith(b"error: the folder for data sets")
-    assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

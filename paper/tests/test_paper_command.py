@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib", reason="figures need matplotlib")
 import isotherm
 from html_page import Page
 from isotherm import BlockModel, DatasetError, ParameterError
-from paper import block_model, consistency, figures, table2, tables
+from paper import block_model, consistency, figures, graphs, table2, tables
 from paper.__main__ import PARTS, Reproduction, main
 from paper.decisions import DECISIONS
 from paper.page import Table, image, page, section, write, write_csv
@@ -59,14 +59,13 @@ def rows_of(path):
 
 @pytest.fixture
 def no_network(monkeypatch):
-    """A data set that is not in the cache cannot be had."""
-    from isotherm import datasets
-    from isotherm.errors import DatasetError
+    """A data set that is not in the folder cannot be had."""
 
-    def refuse(name, *_, **__):
-        raise DatasetError(f"{name} could not be fetched")
+    def refuse(name, folder):
+        if not (folder / f"{name}.npz").exists():
+            raise DatasetError(f"{name} could not be fetched")
 
-    monkeypatch.setattr(datasets, "fetch_dataset", refuse)
+    monkeypatch.setattr(graphs, "fetch", refuse)
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot be had")

@@ -1,4 +1,4 @@
-"""The format of the cache."""
+"""The format of data sets."""
 
 import io
 import zipfile
@@ -8,15 +8,15 @@ import pytest
 
 from conftest import SHARED_DATA
 from isotherm import load_dataset
-from isotherm.datasets import describe
 from isotherm.datasets.formats.arrays import read_npz
 from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.errors import DatasetError
-from site_files import cached
+from npz_files import dataset_file
+from paper.printed import TABLE1
 
 
 def test_any_file_of_the_format_is_a_data_set(tmp_path):
-    (tmp_path / "mine.npz").write_bytes(cached(extra=np.arange(3)))
+    (tmp_path / "mine.npz").write_bytes(dataset_file(extra=np.arange(3)))
     mine = load_dataset("mine", tmp_path)
     assert (mine.graph.n_nodes, mine.graph.n_edges) == (3, 3)
     assert mine.labels.tolist() == [0, -1, 1]
@@ -50,7 +50,7 @@ def test_any_file_of_the_format_is_a_data_set(tmp_path):
     ],
 )
 def test_a_file_that_is_not_of_the_format_is_an_error_that_says_why(tmp_path, changes, message):
-    (tmp_path / "mine.npz").write_bytes(cached(**changes))
+    (tmp_path / "mine.npz").write_bytes(dataset_file(**changes))
     with pytest.raises(
         DatasetError, match=rf"mine\.npz is not a data set for isotherm: .*{message}"
     ):
@@ -58,7 +58,7 @@ def test_a_file_that_is_not_of_the_format_is_an_error_that_says_why(tmp_path, ch
 
 
 def test_a_file_that_is_damaged_is_an_error(tmp_path):
-    whole = cached()
+    whole = dataset_file()
     middle = len(whole) // 3
     damaged = whole[:middle] + bytes(byte ^ 255 for byte in whole[middle : middle + 40])
     for data in (b"", b"PK", whole[:-30], damaged + whole[middle + 40 :]):
@@ -77,7 +77,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused():
 
 def test_what_is_packed_comes_out_as_it_went_in():
     names = np.array(["a", "ß", "c"])
-    whole = LabelledGraph.from_bytes(cached(names=names, label_names=np.array(["no", "yes"])))
+    whole = LabelledGraph.from_bytes(dataset_file(names=names, label_names=np.array(["no", "yes"])))
     for small in (False, True):
         data = whole.to_bytes(small=small)
         assert data == whole.to_bytes(small=small)
@@ -96,15 +96,13 @@ def test_what_is_packed_comes_out_as_it_went_in():
     ["cora", "citeseer", "pubmed", "email", "polblogs",
      "lastfm_asia", "amazon_photo", "fashion_mnist_knn10_graph", "wikischools2007"],
 )  # fmt: skip
-def test_the_shared_data_are_a_filled_cache(site, name):
+def test_the_shared_data_are_data_sets(name):
     if not (SHARED_DATA / f"{name}.npz").exists():
         pytest.skip(f"the shared data set {name} is not here")
     before = sorted(SHARED_DATA.iterdir())
     found = load_dataset(name, SHARED_DATA)
-    info = describe(name, SHARED_DATA)
-    assert info.cached
-    if info.paper is not None:
+    assert found.graph.n_nodes == len(found.labels)
+    if name in TABLE1:
         sizes = (found.graph.n_nodes, found.graph.adjacency.nnz // 2, len(np.unique(found.labels)))
-        assert sizes == info.paper
-    assert site.asked == []
+        assert sizes == TABLE1[name]
     assert sorted(SHARED_DATA.iterdir()) == before

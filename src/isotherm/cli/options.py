@@ -59,7 +59,7 @@ Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Data = Annotated[
     Path | None,
     typer.Option(
-        help="Folder for data sets; by default ISOTHERM_DATA or the platform's cache folder.",
+        help="Folder with more data sets, NAME.npz.",
         file_okay=False,
     ),
 ]

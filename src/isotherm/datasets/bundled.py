@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,24 @@ def debian() -> Labelled:
     return found.graph(), found.label_array()
 
 
-# How each is loaded, and its file.
-BUNDLED: dict[str, tuple[Callable[[], Labelled], str]] = {
-    "karate": (karate, "karate_edges.csv"),
-    "debian": (debian, "debian.npz"),
+class Bundled(NamedTuple):
+    """What is known of a data set without loading it."""
+
+    load: Callable[[], Labelled]
+    title: str
+    source: str
+
+
+BUNDLED = {
+    "karate": Bundled(
+        karate,
+        "Zachary's karate club: members and friendships, by faction",
+        "W. W. Zachary, An information flow model for conflict and fission in small "
+        "groups, Journal of Anthropological Research 33 (1977), 452–473",
+    ),
+    "debian": Bundled(
+        debian,
+        "Debian 12: packages and their dependencies, by section",
+        "the package index of Debian 12.15 (bookworm), main, amd64, of 11 July 2026",
+    ),
 }

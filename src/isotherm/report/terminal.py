@@ -8,6 +8,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from isotherm.datasets.bundled import BUNDLED
 from isotherm.labels import number_classes
 from isotherm.memory import LANES, size_text
 from isotherm.printable import one_line
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
     from isotherm.classifier.regress import DirichletRegressor
     from isotherm.datasets import Dataset
-    from isotherm.datasets.catalogue import DatasetInfo
     from isotherm.engines.cuda.plan import Plan
     from isotherm.estimate import Estimate
     from isotherm.job import Job, Run
@@ -290,33 +290,22 @@ def score_table(scores: list[Score], *, width: int) -> Table:
     return table
 
 
-def dataset_table(records: list[DatasetInfo], *, width: int) -> Table:
+def dataset_table(names: list[str], *, width: int) -> Table:
     """One row per data set: its name, where it is, and what it is if there is room."""
     table = _table(["name", "where"], [])
     if width >= MEDIUM:
         table.add_column("what")
-    for info in records:
-        where = "bundled" if info.bundled else "in the cache" if info.cached else "to download"
-        title = [_word(info.title)] if width >= MEDIUM else []
-        table.add_row(_word(info.name), where, *title)
+    for name in names:
+        bundled = BUNDLED.get(name)
+        where, title = ("bundled", bundled.title) if bundled else (f"{name}.npz", "")
+        table.add_row(_word(name), where, *([_word(title)] if width >= MEDIUM else []))
     return table
 
 
-def dataset_lines(info: DatasetInfo, found: Dataset | None) -> str:
-    """What a data set is, and what is in it if it is here."""
-    lines = [info.title, f"source: {info.source}"]
-    if found is not None:
-        classes = len(number_classes(found.labels)[1])
-        lines.append(
-            f"{found.graph.n_nodes:,} nodes, {found.graph.n_edges:,} edges, {classes} classes"
-        )
-    if info.paper is not None:
-        nodes, edges, classes = info.paper
-        lines.append(f"in the paper: {nodes:,} nodes, {edges:,} edges, {classes} classes")
-    if info.path is not None:
-        lines.append(f"file: {info.path}")
-    elif not info.bundled:
-        lines += [f"not in the cache; isotherm datasets fetch {info.name} downloads it from:"]
-        lines += [f"  {address}" for address in info.addresses]
-        lines.append(f"checked {info.check}")
+def dataset_lines(found: Dataset) -> str:
+    """What a data set is, and what is in it."""
+    sizes = f"{found.graph.n_nodes:,} nodes, {found.graph.n_edges:,} edges"
+    lines = [f"source: {found.source}", f"{sizes}, {len(number_classes(found.labels)[1])} classes"]
+    if found.name in BUNDLED:
+        lines.insert(0, BUNDLED[found.name].title)
     return "\n".join(map(one_line, lines))

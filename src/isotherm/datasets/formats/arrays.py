@@ -17,8 +17,6 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 from numpy.lib import format as npy
 
-from isotherm.datasets.formats.archives import MOST_BYTES
-from isotherm.datasets.formats.unpickle import load_array
 from isotherm.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -29,26 +27,18 @@ if TYPE_CHECKING:
     Array = NDArray[np.generic]  # of numbers or of strings
 
 NODES_PER_ENTRY = 100  # of an honest matrix, most of whose rows may be empty
+MOST_BYTES = 2**30  # of a data set; the largest seen here has a tenth of this
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
-def read_npy(data: bytes, *, objects: bool = False) -> Array:
+def read_npy(data: bytes) -> Array:
     """The array of numbers or strings in a ``.npy`` file.
-
-    Parameters
-    ----------
-    data : bytes
-    objects : bool
-        Whether strings may be stored as objects: that is a pickle, read without running it.
 
     Raises
     ------
     DatasetError
         A damaged file, one with other contents than its header says, or one of objects.
     """
-    stream = BytesIO(data)
-    if objects and _header(stream)[1].hasobject:
-        return load_array(data[stream.tell() :])
     return _checked_array(lambda: BytesIO(data), len(data))
 
 

@@ -1,6 +1,6 @@
 """A graph with labels as the arrays of one file, and their checks.
 
-The format of the cache and of the bundled file: a ``.npz`` with
+The format of data sets, the bundled one too: a ``.npz`` with
 
 - ``indptr``, ``indices``: the symmetric 0/1 adjacency matrix in CSR form, self loops kept;
 - ``labels``: the class number of each node, −1 where unknown;
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from isotherm.datasets.formats.archives import MOST_BYTES
-from isotherm.datasets.formats.arrays import check_pointers, read_npz, write_npz
+from isotherm.datasets.formats.arrays import MOST_BYTES, check_pointers, read_npz, write_npz
 from isotherm.errors import DatasetError
 from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN, decode_labels

@@ -1,6 +1,5 @@
 """Small files in the formats of the sites that data sets come from."""
 
-import dataclasses
 import gzip
 import io
 import pickle
@@ -10,16 +9,7 @@ from collections import defaultdict
 import numpy as np
 from scipy import sparse
 
-from isotherm.datasets import catalogue
-
-FROM_NETWORK = [name for name, info in catalogue.KNOWN.items() if not info.bundled]
-
-
-def forget_checksums(monkeypatch):
-    """Have any file accepted at the first download: these here are not those of the sites."""
-    for name, info in catalogue.KNOWN.items():
-        known = dataclasses.replace(info, files=dict.fromkeys(info.files))
-        monkeypatch.setitem(catalogue.KNOWN, name, known)
+from npz_files import npy, save_npz
 
 
 class Python2Pickler(pickle._Pickler):
@@ -56,18 +46,6 @@ def planetoid_files(name):
     }
 
 
-def npy(array):
-    file = io.BytesIO()
-    np.save(file, array, allow_pickle=True)
-    return file.getvalue()
-
-
-def save_npz(matrix):
-    file = io.BytesIO()
-    sparse.save_npz(file, matrix)
-    return file.getvalue()
-
-
 def tar(members):
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w:gz") as archive:
@@ -95,21 +73,8 @@ SNAP = {
 }
 
 
-def real_files(name):
-    info = catalogue.KNOWN[name]
-    if info.site == "planetoid":
+def files_of(name, source):
+    """What a site has of a data set."""
+    if len(source.files) == 4:
         return planetoid_files(name)
-    return SNAP if info.site == "snap" else {next(iter(info.files)): tar(netset_members())}
-
-
-def cached(**changes):
-    """A file of the cache: a path of three nodes, the last with a self loop."""
-    arrays = {
-        "indptr": np.array([0, 1, 3, 5]),
-        "indices": np.array([1, 0, 2, 1, 2]),
-        "labels": np.array([0, -1, 1]),
-    }
-    file = io.BytesIO()
-    given = {key: array for key, array in (arrays | changes).items() if array is not None}
-    np.savez_compressed(file, **given)
-    return file.getvalue()
+    return SNAP if len(source.files) == 2 else {source.files[0]: tar(netset_members())}
