@@ -1,10 +1,17 @@
-"""The graphs that the claims are about: made here, or read where they lie."""
+"""The graphs that the claims are about: made here, or read from a folder.
+
+``python -m benchmarks.graphs`` fetches the real ones that can be fetched, and says of each other
+where it comes from and what its file must hold. Claims about one that is not there are left out.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import sys
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +23,55 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-REAL = Path(os.environ.get("ISOTHERM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
+ROOT = Path(__file__).parents[1]
+
+
+class RealGraph(NamedTuple):
+    """What its file must hold, and where it comes from if `paper.graphs` does not fetch it.
+
+    The checksum is the SHA-256 of indptr, sorted indices and labels, as little-endian int64.
+    """
+
+    checksum: str
+    origin: str = ""
+
+
+REAL_GRAPHS = {
+    "cora": RealGraph("ea9fe7bde4ba82b32be1f3466ebb80714e28ad375478f75972933106e914c4ef"),
+    "citeseer": RealGraph("3280e1ef5b6fa24ef3b6694ff95437c526c1e52ea774f1680db9b5d415286596"),
+    "pubmed": RealGraph("9547e7abf40f8154f0310546cd5fcc17783996ee03b4fe6112503def6bb565e7"),
+    "email": RealGraph("2c44d9a2c6df095764df4d212c4dfe81d82e041f275e3a8b3def8262a4e80a10"),
+    "polblogs": RealGraph("d03fd28b4b6a40ec17de659c64366a6238fef06ee1b6a54e80bf9ac08c132636"),
+    "amazon_photo": RealGraph(
+        "04dd8770310c92d22dfe5c97e28cd76b3f972265a8b7cbb8bb03a36cdf3e06f6",
+        "photo articles of Amazon bought together, by category (O. Shchur and others, 2018), is "
+        "datasets/amazon_photo.npz of github.com/EdisonLeeeee/GraphData with each link both ways",
+    ),
+    "lastfm_asia": RealGraph(
+        "017f9dd9b6b4813a5365963fada062666c8c32478c412dc72f5c2fe29041d64b",
+        "friendships of LastFM's users in Asia, by country (B. Rozemberczki, R. Sarkar, 2020), is "
+        "snap.stanford.edu/data/feather-lastfm-social.html with each friendship both ways",
+    ),
+    "fashion_mnist_knn10_graph": RealGraph(
+        "74c213dc851f196fdef44e5b36265ea8f367f7e096eb56a99864f9aac5bdb497",
+        "each of the 70 000 images of Fashion-MNIST (H. Xiao and others, 2017), those to train "
+        "with first, is joined to the ten nearest by Euclidean distance, both ways",
+    ),
+    "wikischools2007": RealGraph(
+        "1a720731966f5b6065d26299f7cefbbc1645742a89e7e3a1d3490957ac1edb5c",
+        "articles of Wikipedia for Schools of 2007 and links, by subject, is an earlier graph of "
+        "the paper's authors; we know of no address",
+    ),
+}
+
+
+def _folder() -> Path:
+    """Where the real graphs are, ``NAME.npz``: as the tests have it."""
+    named, beside = os.environ.get("ISOTHERM_SHARED_DATA"), ROOT.parent / "shared" / "data"
+    return Path(named) if named else beside if beside.is_dir() else ROOT / "paper-data"
+
+
+REAL = _folder()
 
 Labelled = tuple[sparse.csr_matrix, "NDArray[np.int64]"]
 
@@ -77,17 +132,41 @@ def planted(
 
 
 def real(name: str) -> Labelled:
-    """One of the real graphs."""
+    """One of the real graphs, if it is the right one."""
     with np.load(REAL / f"{name}.npz", allow_pickle=False) as data:
         indptr, indices, labels = data["indptr"], data["indices"], data["labels"]
     n = len(indptr) - 1
-    ones = np.ones(len(indices))
-    return sparse.csr_matrix((ones, indices, indptr), shape=(n, n)), labels.astype(np.int64)
+    matrix = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(n, n))
+    found = checksum(matrix, labels)
+    if found != REAL_GRAPHS[name].checksum:
+        raise ValueError(
+            f"{REAL / name}.npz is not the graph that the claims are about: its checksum is "
+            f"{found}, not {REAL_GRAPHS[name].checksum}"
+        )
+    return matrix, labels.astype(np.int64)
 
 
+def checksum(matrix: sparse.csr_matrix, labels: NDArray[np.integer]) -> str:
+    """See `RealGraph`."""
+    rows = matrix.sorted_indices()
+    digest = hashlib.sha256()
+    for array in (rows.indptr, rows.indices, labels):
+        digest.update(array.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+@cache
 def real_names() -> list[str]:
-    """Names of the real graphs that are there."""
-    return sorted(path.stem for path in REAL.glob("*.npz"))
+    """Names of the real graphs that are there; the others are said, once."""
+    there = sorted(name for name in REAL_GRAPHS if (REAL / f"{name}.npz").is_file())
+    missing = [name for name in REAL_GRAPHS if name not in there]
+    if missing:
+        print(
+            f"left out, since {REAL} does not have them: {', '.join(missing)}; python -m "
+            "benchmarks.graphs says how to get them",
+            file=sys.stderr,
+        )
+    return there
 
 
 def seeds(labels: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -96,3 +175,33 @@ def seeds(labels: NDArray[np.int64], share: float, rng: np.random.Generator) -> 
     for k in np.unique(labels[labels >= 0]):
         known[rng.choice(np.flatnonzero(labels == k))] = True
     return np.where(known, labels, -1)
+
+
+def main() -> int:
+    """Fetch what can be fetched; say where the other graphs come from. 1 if some are missing."""
+    from isotherm import DatasetError
+    from paper.graphs import SOURCES, fetch
+
+    missing = 0
+    for name, graph in REAL_GRAPHS.items():
+        path = REAL / f"{name}.npz"
+        try:
+            if name in SOURCES:
+                fetch(name, REAL)
+            if path.is_file():
+                real(name)
+                print(path)
+                continue
+            said = (
+                f"{graph.origin}. Put it there as docs/datasets.md says; its checksum must be "
+                f"{graph.checksum}"
+            )
+        except (DatasetError, ValueError, OSError) as error:
+            said = str(error)
+        missing += 1
+        print(f"{path} is not there: {said}", file=sys.stderr)
+    return int(missing > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

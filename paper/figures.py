@@ -43,7 +43,7 @@ def check_library(parts: list[str]) -> None:
     """Say what is missing to draw these parts, before anything runs."""
     if parts and find_spec("matplotlib") is None:
         raise ParameterError(
-            f"{listed(parts)} cannot be drawn: matplotlib is not installed. pip install '.[paper]'"
+            f"{listed(parts)} cannot be drawn: matplotlib is not installed. pip install matplotlib"
         )
 
 

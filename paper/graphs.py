@@ -153,7 +153,7 @@ def _download(source: Source, file: str, folder: Path) -> bytes:
         import pooch
     except ImportError:
         raise DatasetError(
-            f"pooch is not installed: pip install '.[paper]', or save {address} as {folder / file}"
+            f"pooch is not installed: pip install pooch, or save {address} as {folder / file}"
         ) from None
     pooch.get_logger().setLevel("ERROR")
     try:
@@ -165,6 +165,7 @@ def _download(source: Source, file: str, folder: Path) -> bytes:
             downloader=pooch.HTTPDownloader(timeout=TIMEOUT),
         )
     except (OSError, ValueError) as error:  # what requests raises are OSErrors
-        advice = f"you can also save it as {folder / file}"
-        raise DatasetError(f"could not download {address}: {error}; {advice}") from None
+        said = getattr(error.args[0], "reason", error) if error.args else error  # of urllib3: short
+        why, advice = str(said).rpartition("): ")[2], f"you can also save it as {folder / file}"
+        raise DatasetError(f"could not download {address}: {why}; {advice}") from None
     return Path(path).read_bytes()

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("pooch", reason="graphs are fetched by pooch")
 
+from benchmarks import graphs as of_benchmarks
 from conftest import SHARED_DATA
 from isotherm import DatasetError, load_dataset
 from paper import graphs
@@ -222,7 +223,7 @@ def test_a_failure_half_way_keeps_the_files_that_are_whole(site, tmp_path):
 
 def test_without_pooch_the_message_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(DatasetError, match=r"pip install '\.\[paper\]', or save https://snap"):
+    with pytest.raises(DatasetError, match=r"pip install pooch, or save https://snap"):
         graphs.fetch("email", tmp_path)
 
 
@@ -234,3 +235,46 @@ def test_the_command_fetches_and_says_where_they_are_and_why_others_are_not(site
     assert said.out == f"{tmp_path / 'email.npz'}\n"
     assert len(said.err.splitlines()) == len(TABLE1) - 1
     assert said.err.startswith(f"cora: could not download {site.address}ind.cora.graph: 404")
+
+
+def test_a_server_that_is_not_there_is_said_in_one_short_line(site, tmp_path):
+    site.server.shutdown()
+    site.server.server_close()
+    with pytest.raises(DatasetError, match=r"could not download .*refused.*; you can also") as told:
+        graphs.fetch("email", tmp_path)
+    assert len(str(told.value).replace(str(tmp_path), "")) < 250
+    assert left_behind(tmp_path) == []
+
+
+# --- of the benchmarks ----------------------------------------------------------------------------
+
+
+def test_each_real_graph_of_the_benchmarks_is_fetched_or_says_where_it_comes_from():
+    for name, graph in of_benchmarks.REAL_GRAPHS.items():
+        assert (name in graphs.SOURCES) != bool(graph.origin), name
+        assert re.fullmatch("[0-9a-f]{64}", graph.checksum)
+    known = {name: graph.checksum for name, graph in of_benchmarks.REAL_GRAPHS.items()}
+    assert graphs.GRAPHS.items() <= known.items()
+
+
+def test_a_benchmark_takes_no_other_graph_for_a_real_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(of_benchmarks, "REAL", tmp_path)
+    arrays = {"indptr": np.array([0, 1, 2]), "indices": np.array([1, 0]), "labels": np.arange(2)}
+    np.savez(tmp_path / "cora.npz", **arrays)
+    with pytest.raises(ValueError, match=r"cora\.npz is not the graph .* checksum is [0-9a-f]{64}"):
+        of_benchmarks.real("cora")
+    found = graphs.sites.labelled(2, np.array([0]), np.array([1]), np.arange(2))
+    graph = of_benchmarks.RealGraph(graphs.fingerprint(found))
+    monkeypatch.setitem(of_benchmarks.REAL_GRAPHS, "cora", graph)
+    matrix, labels = of_benchmarks.real("cora")
+    assert (matrix.nnz, labels.tolist()) == (2, [0, 1])
+
+
+def test_graphs_that_are_not_there_are_left_out_and_said_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(of_benchmarks, "REAL", tmp_path)
+    of_benchmarks.real_names.cache_clear()
+    assert of_benchmarks.real_names() == of_benchmarks.real_names() == []
+    of_benchmarks.real_names.cache_clear()
+    said = capsys.readouterr().err
+    assert said.startswith(f"left out, since {tmp_path} does not have them: cora, citeseer, ")
+    assert len(said.splitlines()) == 1
