@@ -27,11 +27,6 @@ _WRITTEN = {
 class XmlText:
     r"""Makes columns of text fit for XML, and counts those texts of which something is lost.
 
-    Parameters
-    ----------
-    longest : int, optional
-        Characters of a text that are kept.
-
     Examples
     --------
     >>> text = XmlText()
@@ -39,49 +34,38 @@ class XmlText:
     (['a &lt; b', None, 'bell: �'], 1)
     """
 
-    def __init__(self, longest: int | None = None) -> None:
-        self.longest = longest
-        self.n_replaced = self.n_cut = 0
+    def __init__(self) -> None:
+        self.n_replaced = 0
 
-    def escaped(self, column: pa.Array) -> pa.Array:
-        """The same texts as XML writes them, in an element or an attribute."""
+    def replaced(self, column: pa.Array) -> pa.Array:
+        """The same texts without the characters that XML has not."""
         texts = pc.cast(column, pa.large_string())
-        if self.longest is not None:
-            texts = self._cut(texts, self.longest)
         n = pc.sum(is_replaced(texts)).as_py() or 0
         if n:
             self.n_replaced += n
             texts = pc.replace_substring_regex(texts, _FORBIDDEN, REPLACEMENT)
+        return texts
+
+    def escaped(self, column: pa.Array) -> pa.Array:
+        """The same texts as XML writes them, in an element or an attribute."""
+        texts = self.replaced(column)
         for character, written in _WRITTEN.items():
             if may_have(texts, character):
                 texts = pc.replace_substring(texts, character, written)
         return texts
 
-    def _cut(self, texts: pa.Array, longest: int) -> pa.Array:
-        long = pc.greater(pc.utf8_length(texts), longest)
-        n = pc.sum(long).as_py() or 0
-        if not n:
-            return texts
-        self.n_cut += n
-        return pc.if_else(long, pc.utf8_slice_codeunits(texts, 0, longest), texts)
-
     def remark(self, format_name: str) -> str | None:
         """What was lost, in a sentence; None if nothing was."""
-        parts = []
-        if self.n_replaced:
-            parts.append(
-                f"{_texts(self.n_replaced)} characters that {format_name} cannot hold; each is "
-                f"written as {REPLACEMENT}"
-            )
-        if self.n_cut:
-            parts.append(
-                f"{_texts(self.n_cut)} more than the {self.longest:,} characters that "
-                f"{format_name} can hold, and were cut"
-            )
-        return "; ".join(parts) or None
+        if not self.n_replaced:
+            return None
+        return (
+            f"{cells_have(self.n_replaced)} characters that {format_name} cannot hold; each is "
+            f"written as {REPLACEMENT}"
+        )
 
 
-def _texts(count: int) -> str:
+def cells_have(count: int) -> str:
+    """The beginning of a sentence about so many cells."""
     return "1 cell has" if count == 1 else f"{count:,} cells have"
 
 
