@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from isotherm import FileError, GraphError, read_graph, read_labels
+from isotherm import FileError, GraphError, NotEnoughMemory, read_graph, read_labels
 from isotherm.datasets.formats.arrays import read_npz
 from isotherm.read.formats import recognise
 
@@ -84,6 +84,22 @@ def test_of_two_members_of_one_name_the_checked_one_is_read(tmp_path):
         for name in ("labels", "labels.npy", "labels.npy"):
             archive.writestr(name, plain.getvalue() if name == "labels.npy" else b"not an array")
     assert read_npz(path.read_bytes(), ["labels"])["labels"].tolist() == [0, 1, 2]
+
+
+def test_arrays_and_json_that_do_not_fit_are_refused_before_they_are_unpacked(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("isotherm.read.source.free_memory", lambda: 10**7)
+    monkeypatch.setattr("isotherm.read.npz.load_arrays", lambda *_: pytest.fail("it was unpacked"))
+    monkeypatch.setattr("json.loads", lambda *_, **__: pytest.fail("it was parsed"))
+    path = sparse_npz(tmp_path / "m.npz", data=np.zeros(3 * 10**6))
+    with pytest.raises(NotEnoughMemory, match=r"reading .*m\.npz, .* of npz, takes about"):
+        read_graph(path)
+    (tmp_path / "e.json").write_bytes(b"[" + b" " * 8_000_000 + b"]")
+    with pytest.raises(NotEnoughMemory, match=r"reading .*e\.json, .* of JSON, takes about"):
+        read_graph(tmp_path / "e.json")
+    with pytest.raises(NotEnoughMemory, match=r"reading .*e\.json, .* of JSON, takes about"):
+        read_labels(tmp_path / "e.json", None)
 
 
 # --- texts in UTF-16 ------------------------------------------------------------------------------

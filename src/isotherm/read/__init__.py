@@ -4,7 +4,8 @@ The way of a file:
 
 1. `opening`: a file (`source`), its bytes, unpacked (`unpacking`, `zipped`); or the files of a
    folder or a pattern (`parts`);
-2. `formats`: recognised by the first bytes; the table of all formats;
+2. `formats`: recognised by the first bytes (`recognisers`), or refused with a reason (`refusals`);
+   the table of all formats;
 3. `text_table`, `arrow_table`, `parts_table`, or `row_table` for what libraries read row by row
    (`sqlite_table`, `excel_table`, `json_table`, `networkx_edges`): opened as a table, a text file
    by looking at its first lines (`layout`); which columns count is said, or told by their names
@@ -16,6 +17,7 @@ The way of a file:
 
 What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_labels`,
 `saved_graph`.
+`faults` makes one kind of error of whatever may go wrong with a file.
 `options` is what a user says of a file, `report` what became of it, and `load` runs the steps.
 """
 

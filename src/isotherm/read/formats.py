@@ -305,7 +305,7 @@ FORMATS = [
            read_graph=Later("read.matrix_market", "read_graph")),
     Format("npz", is_of_arrays,
            read_graph=Later("read.npz", "read_graph"),
-           read_labels=Later("read.npz", "read_labels")),
+           read_labels=Later("read.npz", "read_labels"), memory=3),
     Format("other XML", matches(XML), refused=refusals.OTHER_XML),
     Format("GraphML", matches(GRAPHML), read_contents=Later(_NETWORKX, "read_graphml"),
            library="networkx", memory=24, seconds=0.4, outputs=(_GRAPHML_FILE,)),
@@ -324,7 +324,8 @@ FORMATS = [
     Format("OpenDocument", is_open_document, refused=refusals.OPEN_DOCUMENT),
     Format("old or encrypted Office file", begins(b"\xd0\xcf\x11\xe0"), refused=refusals.OFFICE),
     Format("JSON", matches(rb"[{\[]"), Later("read.json_table", "open_json"),
-           read_labels=Later("read.json_labels", "read_labels"), outputs=(_JSON, _LINES)),
+           read_labels=Later("read.json_labels", "read_labels"), outputs=(_JSON, _LINES),
+           memory=10),
     Format("JSON graph", is_node_link, listed_as=(), memory=10,
            read_contents=Later("read.graph_files.node_link", "read_node_link")),
 ]

@@ -21,18 +21,19 @@ def parse_json(source: Source, error: type[IsothermError] = FileError) -> object
     ------
     IsothermError
         Of the type given, if it is not JSON, or nested too deep.
+    NotEnoughMemory
+        If what it becomes does not fit.
     """
-    return parse_text(source.whole(), source.name, error)
-
-
-def parse_text(data: bytes, name: str, error: type[IsothermError] = FileError) -> object:
-    """What a text of JSON holds; see `parse_json`."""
+    data = source.whole()
+    source.check_room(len(data))
     try:
         return _parsed(data)
     except RecursionError:
-        raise error(f"{name} is nested too deeply: a graph or labels do not need that") from None
+        raise error(
+            f"{source.name} is nested too deeply: a graph or labels do not need that"
+        ) from None
     except ValueError as fault:
-        raise error(f"{name} is not JSON: {fault}") from None
+        raise error(f"{source.name} is not JSON: {fault}") from None
 
 
 def parse_lines(source: Source) -> Iterator[object]:

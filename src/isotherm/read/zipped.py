@@ -22,7 +22,9 @@ _ENCRYPTED = 1  # the bit of a member that has a password
 def open_archive(source: Source) -> Iterator[zipfile.ZipFile]:
     """An archive all of whose members together are not too large once they are unpacked."""
     with zipfile.ZipFile(source.everything()) as archive:
-        source.check_unpacked(sum(member.file_size for member in archive.infolist()))
+        size = sum(member.file_size for member in archive.infolist())
+        source.check_unpacked(size)
+        source.check_room(size)
         yield archive
 
 

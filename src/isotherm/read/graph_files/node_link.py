@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from isotherm.errors import GraphError
 from isotherm.read.graph_files.contents import contents_of
-from isotherm.read.json_text import parse_text
+from isotherm.read.json_text import parse_json
 from isotherm.read.row_table import as_cell
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 def read_node_link(source: Source) -> Contents:
     """Nodes and edges of a file."""
-    data = source.whole()
-    source.check_room(len(data))
-    return node_link_contents(parse_text(data, source.name), source.name)
+    return node_link_contents(parse_json(source), source.name)
 
 
 def node_link_contents(found: object, name: str) -> Contents:
