@@ -421,3 +421,70 @@ def test_memory_that_does_not_do_is_refused_with_what_would(tmp_path):
             isotherm.solve_dirichlet(graph, boundary, values, memory=5000, **how)
     with pytest.raises(ParameterError, match="number of bytes"):
         SolveOptions(memory=0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_some_rows_of_a_file_are_those_of_its_graph(rng, tmp_path, weighted):
+    graph = some_graph(rng, weighted=weighted)
+    path, n = saved(graph, tmp_path), graph.n_nodes
+    for first, last in [(0, n), (0, 7), (7, 30), (30, n), (5, 5)]:
+        rows, whole = open_file(path).rows(first, last), graph.rows
+        entries = slice(whole.start[first], whole.start[last])
+        np.testing.assert_array_equal(rows.start, whole.start[first : last + 1] - entries.start)
+        np.testing.assert_array_equal(rows.ends, whole.ends[entries])
+        if weighted:
+            np.testing.assert_array_equal(rows.weights, whole.weights[entries])
+        else:
+            assert rows.weights is None
+
+
+def test_rows_near_some_nodes_have_what_these_nodes_have(rng, tmp_path):
+    graph = some_graph(rng)
+    opened, nodes = open_graph(saved(graph, tmp_path)), np.array([30, 3, 3, 11])
+    near = opened.rows.near(nodes)
+    assert near is not opened.rows
+    assert near.n_nodes == graph.n_nodes
+    (mine, counts), (theirs, other) = near.entries(nodes), graph.rows.entries(nodes)
+    np.testing.assert_array_equal(counts, other)
+    np.testing.assert_array_equal(near.ends[mine], graph.rows.ends[theirs])
+    np.testing.assert_array_equal(near.weights[mine], graph.rows.weights[theirs])
+    assert near.n_entries == np.diff(graph.rows.start)[[3, 11, 30]].sum()
+    assert opened.rows.start[-1] == graph.rows.n_entries  # all of it is looked at now
+    assert opened.rows.near(nodes) is opened.rows
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("ends", 1000, "not sorted, or name a node outside"),
+        ("ends", -1, "not sorted, or name a node outside"),
+        ("starts", -8, "do not follow each other"),
+        ("starts", 2**60, "do not follow each other"),
+        ("weights", np.nan, "not all above 0 and finite"),
+        ("weights", 1e9, "degrees do not match"),
+    ],
+)
+def test_rows_that_were_forged_are_refused_and_others_are_not(rng, tmp_path, part, value, said):
+    graph = some_graph(rng)
+    starts = graph.rows.start
+    array = {"starts": starts, "ends": graph.rows.ends, "weights": graph.rows.weights}[part].copy()
+    array[20 if part == "starts" else starts[20]] = value
+    file = open_file(forged(tmp_path, graph, **{part: array}))
+    file.rows(25, graph.n_nodes)
+    file.rows_of(np.array([25, 30]))
+    with pytest.raises(FileError, match=said):
+        file.rows(15, 25)
+    with pytest.raises(FileError, match=said):
+        file.rows_of(np.array([19, 20]))
+
+
+def test_weights_that_would_be_copied_without_room_are_refused_with_their_bytes(
+    rng, tmp_path, monkeypatch
+):
+    graph = some_graph(rng)
+    huge = Graph.from_matrix(graph.adjacency * 2.0**300)
+    opened = open_graph(saved(huge, tmp_path))
+    monkeypatch.setattr(isotherm.dirichlet.boundary, "SMALL", 0)
+    monkeypatch.setattr(isotherm.dirichlet.boundary, "free_memory", lambda: 100)
+    with pytest.raises(NotEnoughMemory, match=f"{16 * huge.rows.n_entries:,} bytes"):
+        isotherm.dirichlet.DirichletProblem(opened, np.array([0]), np.ones((1, 1)))

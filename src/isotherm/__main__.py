@@ -20,6 +20,11 @@ def main() -> None:
     The threads of libraries are not waited for: on their way out some of them may still be
     starting, and then the whole process would be aborted.
     """
+    os._exit(run())
+
+
+def run() -> int:
+    """Run the command line; the exit code, once everything is said."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(
             stream, "reconfigure"
@@ -42,7 +47,7 @@ def main() -> None:
                 stream.flush()
         except (OSError, ValueError):
             code = code or FAILED
-    os._exit(code)
+    return code
 
 
 class Without(MetaPathFinder):

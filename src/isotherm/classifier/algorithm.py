@@ -123,6 +123,7 @@ class HeatClassifier(Questions):
             raise ParameterError.unknown("decision", self.decision, [*DECISIONS, AUTO])
         if isinstance(self.leak, str) and self.leak != AUTO:
             raise ParameterError(f"leak must be a number ≥ 0 or 'auto', got {self.leak!r}")
+        self._check()
         warn_of_cross_validation(y)
         graph, labels = graph_and_labels(X, y, self)
         seeds = read_seeds(labels, graph, confidence, drawn)

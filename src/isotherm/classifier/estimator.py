@@ -12,7 +12,7 @@ import numpy as np
 from isotherm.caller import depth_of_caller
 from isotherm.classifier.export import frame_of, networkx_of
 from isotherm.classifier.new_nodes import extend, read_new_nodes
-from isotherm.engines import choose_engine
+from isotherm.engines import check_engine, choose_engine
 from isotherm.errors import ParameterError
 from isotherm.locks import answers_one_at_a_time
 from isotherm.read_only import Sealed
@@ -83,10 +83,14 @@ class DirichletEstimator(Sealed):
         problem = getattr(self, "problem_", None)
         return nullcontext() if problem is None else problem.graph.rows.steady()
 
-    def _prepare(self, problem: DirichletProblem) -> Session:
-        """Make a problem ready on the engine asked for."""
+    def _check(self) -> None:
+        """Find what can be wrong with the parameters before any work is done."""
         if self.unreached not in UNREACHED:
             raise ParameterError.unknown("rule for unreached nodes", self.unreached, UNREACHED)
+        check_engine(self.engine)
+
+    def _prepare(self, problem: DirichletProblem) -> Session:
+        """Make a problem ready on the engine asked for."""
         options = SolveOptions(self.tol, self.solver, self.threads, self.memory)
         return choose_engine(self.engine, problem.graph).prepare(problem, options)
 

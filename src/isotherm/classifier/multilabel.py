@@ -163,6 +163,7 @@ class MultiLabelDirichletClassifier(
         sklearn.exceptions.ConvergenceWarning
             If temperatures could not be proven to `tol`.
         """
+        self._check()
         choose_decision(self.decision)  # a bad name is found before the work
         graph, labels = graph_and_labels(X, y, self, indicator=True)
         seeds, has, classes = read_label_sets(labels, graph)

@@ -118,6 +118,7 @@ class DirichletRegressor(DirichletEstimator, RegressorMixin, Estimator):
         sklearn.exceptions.ConvergenceWarning
             If values could not be proven to `tol`.
         """
+        self._check()
         graph, values = graph_and_labels(X, y, self)
         positions, known = _known_values(values, graph)
         problem = DirichletProblem(graph, positions, known, leak=self.leak)

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from isotherm.distributed import Outcome, Ranks
     from isotherm.job import Job
 
-ENGINES = ("mpi", "petsc")
+ENGINES = ("mpi",)
 # What launchers of MPI programs tell each process.
 LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
 
@@ -53,10 +53,6 @@ class MachineOptions:
     checkpoint_every: Annotated[
         float, on_machines(min=0.0, metavar="SECONDS", help="Time between two checkpoints.")
     ] = 300.0
-    preconditioner: Annotated[
-        Literal["diagonal", "gamg"],
-        on_machines(help="'gamg' is multigrid, for grids and roads; it needs --engine petsc."),
-    ] = "diagonal"
     timeout: Annotated[
         float,
         on_machines(
@@ -66,6 +62,8 @@ class MachineOptions:
 
     def are_asked_for(self, engine: str) -> bool:
         """Whether the work is shared out: this is one of many processes, or is to start them."""
+        if engine not in ("auto", *ENGINES) and self.ranks is None:
+            return False
         return is_launched() or engine in ENGINES or self.ranks is not None
 
     def check_alone(self) -> None:
@@ -176,7 +174,6 @@ def _classify(
         unreached=job.model["unreached"],
         engine="mpi" if job.model["engine"] == "auto" else job.model["engine"],
         threads=job.model["threads"],
-        preconditioner=machines.preconditioner,
     )
     first = ranks.rank == 0
     with messages.stages() if first else nullcontext() as stages, _solving(stages) as progress:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from isotherm.cli.console import Console
+from isotherm.cli.parse import parse_engine
 from isotherm.cli.reading_options import in_files
 from isotherm.decision import DECISIONS
 from isotherm.errors import ParameterError
@@ -221,8 +222,14 @@ class SolverOptions:
         _solver(help="Algorithm that finds the temperatures."),
     ] = "auto"
     engine: Annotated[
-        Literal["auto", "native", "scipy", "cuda", "mpi", "petsc"],
-        _solver(help="What does the computing: cuda uses a GPU, mpi and petsc many machines."),
+        str,
+        _solver(
+            metavar="NAME",
+            envvar="ISOTHERM_ENGINE",
+            callback=parse_engine,
+            help="What does the computing: auto, native, scipy, cuda (a GPU), mpi (many machines), "
+            "petsc (many machines; see extras/isotherm_petsc), or one that was installed.",
+        ),
     ] = "auto"
     threads: Annotated[
         int | None,

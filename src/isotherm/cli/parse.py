@@ -73,3 +73,18 @@ def parse_size(text: str, option: str = "--unpack-limit") -> int:
 def parse_memory(text: str | None) -> int | None:
     """The memory that a user allows, in bytes; None if nothing was said."""
     return None if text is None else parse_size(text, "--memory")
+
+
+def parse_engine(name: str) -> str:
+    """The name of an engine, which is looked up before anything is read.
+
+    Raises
+    ------
+    ParameterError, MissingLibrary, DeviceError
+        See `isotherm.engines.choose_engine`.
+    """
+    if name not in ("auto", "mpi"):
+        from isotherm.engines import check_engine
+
+        check_engine(name)
+    return name

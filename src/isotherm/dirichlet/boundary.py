@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.compiled import core, n_threads
-from isotherm.errors import LabelError, ParameterError
+from isotherm.errors import LabelError, NotEnoughMemory, ParameterError
 from isotherm.masked import refuse_masked
+from isotherm.memory import SMALL, free_memory, size_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 GREATEST_VALUE = 1e300  # so that differences of temperatures are finite
 FEW_ENTRIES = 1 << 15  # of a graph whose components are soon found, once for all its problems
+SCALED = 16  # bytes per entry while weights are copied in other units
 USUAL_DEGREES = (2.0**-200, 2.0**200)  # of the greatest degree, as it is; others are scaled to 1
 
 
@@ -52,11 +54,13 @@ class Ties(NamedTuple):
 
 def in_range(graph: Graph, ties: Ties | None) -> tuple[Graph, Ties | None]:
     """Both in units in which weights can be worked with, which changes no temperature."""
-    if graph.rows.weights is None:
+    if not graph.rows.has_weights:
         return graph, ties
     greatest = float(graph.degrees.max())
     if USUAL_DEGREES[0] <= greatest <= USUAL_DEGREES[1]:
         return graph, ties
+    if graph.rows.is_mapped:
+        _check_room_to_scale(graph)
     exponent = -int(np.frexp(greatest)[1])
     scaled = graph.scaled(exponent)
     if ties is None or scaled is graph:
@@ -65,6 +69,17 @@ def in_range(graph: Graph, ties: Ties | None) -> tuple[Graph, Ties | None]:
     if not np.array_equal(np.ldexp(weights, -exponent), ties.weights):
         return graph, ties
     return scaled, ties._replace(weights=weights)
+
+
+def _check_room_to_scale(graph: Graph) -> None:
+    """Refuse to copy the weights of a saved graph where there is no room for them."""
+    needed, free = SCALED * graph.rows.n_entries, free_memory()
+    if needed > SMALL and free is not None and needed > free:
+        raise NotEnoughMemory(
+            f"weights as large or as small as those of this graph are worked with in a copy, which "
+            f"takes {size_text(needed)} of memory ({needed:,} bytes), and {size_text(free)} is "
+            "free: scale the weights so that degrees are near 1, and save the graph again"
+        )
 
 
 def reached(graph: Graph, boundary: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.compiled import core
-from isotherm.dirichlet.boundary import Ties, as_values, check_leak, in_range, merged, reached
+from isotherm.dirichlet.boundary import Ties, as_values, check_leak, in_range, merged
+from isotherm.dirichlet.reaching import Reaching
 from isotherm.graph.rows import clean
-from isotherm.read_only import Sealed, cached_array, cached_property, read_only, seal
+from isotherm.read_only import cached_array, cached_property, read_only, seal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
 
 
-class DirichletProblem(Sealed):
+class DirichletProblem(Reaching):
     """Temperatures held on the boundary, Laplace's equation everywhere else (Section 2).
 
     Free nodes obey equation (1), with an optional leak τ of heat at each of them:
@@ -92,9 +93,7 @@ class DirichletProblem(Sealed):
         boundary = np.array(boundary, subok=True)  # a mask stays, and is refused
         rows = as_values(values, len(boundary), none_allowed=self.ties is not None)
         self.boundary, self.values = merged(graph, boundary, rows)
-        self.is_free = reached(graph, self.seeds) if is_reached is None else is_reached.copy()
-        self.is_unreached = ~self.is_free
-        self.is_free[self.boundary] = False
+        self._found = [] if is_reached is None else [~is_reached]
         seal(self)
 
     def with_values(self, values: NDArray[np.floating]) -> DirichletProblem:
@@ -163,14 +162,6 @@ class DirichletProblem(Sealed):
             ties = ties.only(~np.isin(ties.nodes, nodes))
         order = np.argsort(boundary, kind="stable")
         return self.with_boundary(boundary[order], both[order], ties)
-
-    def _without(self, *names: str) -> DirichletProblem:
-        """A copy that has yet to find these."""
-        other = object.__new__(DirichletProblem)
-        other.__dict__.update(self.__dict__)
-        for name in names:
-            other.__dict__.pop(name, None)
-        return other
 
     @cached_array
     def free(self) -> NDArray[np.intp]:
@@ -245,23 +236,6 @@ class DirichletProblem(Sealed):
         is_zero_or_one = ((known == 0) | (known == 1)).all()
         one_hot = bool(is_zero_or_one and (known.sum(axis=1) == 1).all())
         return known.min(axis=0), known.max(axis=0), one_hot
-
-    @cached_array
-    def is_heated(self) -> NDArray[np.bool_]:
-        """Columns with heat: some seed that is not at 0 touches a free node, or is tied."""
-        if self.heat is not None:
-            return np.ones(self.n_columns, dtype=bool)
-        return np.asarray((self.seed_values[self.is_touching] != 0).any(axis=0))
-
-    @cached_array
-    def is_touching(self) -> NDArray[np.bool_]:
-        """Which seeds give heat to a free node: those that are next to one, and all ties."""
-        entries, counts = self.graph.rows.entries(self.boundary)
-        into_free = self.is_free[self.graph.rows.ends[entries]]
-        touching = np.zeros(self.n_seeds, dtype=bool)
-        touching[len(counts) :] = True
-        touching[np.repeat(np.arange(len(counts)), counts)[into_free]] = True
-        return touching
 
     # --- the split: A_FF, A_FS and what they make ---------------------------------------------
 

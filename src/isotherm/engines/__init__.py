@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from isotherm.compiled import MOST_NODES, core
 from isotherm.engines.native import NativeEngine
 from isotherm.engines.scipy import ScipyEngine
-from isotherm.errors import DeviceError, IsothermWarning, ParameterError
+from isotherm.errors import DeviceError, IsothermWarning, MissingLibrary, ParameterError
 
 if TYPE_CHECKING:
     from isotherm.engines.engine import Engine
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
 # asked for, or worth it: CuPy takes a second to load.
 ENGINES: dict[str, Engine] = {"native": NativeEngine()} if core is not None else {}
 ENGINES["scipy"] = ScipyEngine()
-SHARED = ("mpi", "petsc")  # those of many machines, see `isotherm.distributed`
+SHARED = ("mpi",)  # that of many machines in the package, see `isotherm.distributed`
+GROUP = "isotherm.engines"  # entry points by which other distributions add engines
+ELSEWHERE = {  # known engines that are distributions of their own, and how to have them
+    "petsc": "engine='petsc' shares the work out over many processes or machines, and is a "
+    "distribution of its own: install it with pip install ./extras/isotherm_petsc, from isotherm's "
+    "sources, and start it with mpiexec -n 4 python -m isotherm_petsc classify graph.iso labels.csv"
+}
 
 ENTRIES_FOR_A_GPU = 50_000_000  # with fewer, to begin there takes longer than the work
 
@@ -36,18 +43,30 @@ def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
     ParameterError
         If there is none of that name, or it was not built.
     MissingLibrary, DeviceError
-        If ``"cuda"`` is asked for, and CuPy or a GPU is not there.
+        If ``"cuda"`` is asked for, and CuPy or a GPU is not there; or an engine that is a
+        distribution of its own, which is not installed.
+    """
+    if engine != "auto":
+        return find_engine(engine)
+    if len(graph.rows.ends) >= ENTRIES_FOR_A_GPU and (on_gpu := _on_a_gpu()):
+        return on_gpu
+    if graph.rows.compiled:
+        return ENGINES["native"]
+    _warn_once(fallback_reason(engine, ScipyEngine.name, graph))
+    return ENGINES["scipy"]
+
+
+def find_engine(engine: str | Engine) -> Engine:
+    """The engine of that name, other than ``"auto"``: nothing of a graph need be known.
+
+    Raises
+    ------
+    ParameterError, MissingLibrary, DeviceError
+        See `choose_engine`.
     """
     if not isinstance(engine, str):
         if hasattr(engine, "prepare") and not isinstance(engine, type):
             return engine
-    elif engine == "auto":
-        if len(graph.rows.ends) >= ENTRIES_FOR_A_GPU and (on_gpu := _on_a_gpu()):
-            return on_gpu
-        if graph.rows.compiled:
-            return ENGINES["native"]
-        _warn_once(fallback_reason(engine, ScipyEngine.name, graph))
-        return ENGINES["scipy"]
     elif engine in ENGINES:
         return ENGINES[engine]
     elif engine == NativeEngine.name:
@@ -61,7 +80,26 @@ def choose_engine(engine: str | Engine, graph: Graph) -> Engine:
         from isotherm.engines.cuda import CudaEngine
 
         return CudaEngine()
-    raise ParameterError.unknown("engine", engine, ["auto", *ENGINES, "cuda"])
+    else:
+        for found in entry_points(group=GROUP, name=engine):
+            made: Engine = found.load()()
+            return made
+        if engine in ELSEWHERE:
+            raise MissingLibrary(ELSEWHERE[engine])
+    others = sorted({found.name for found in entry_points(group=GROUP)})
+    raise ParameterError.unknown("engine", engine, ["auto", *ENGINES, "cuda", *others])
+
+
+def check_engine(engine: str | Engine) -> None:
+    """Find out whether there is such an engine, before anything is read or done.
+
+    Raises
+    ------
+    ParameterError, MissingLibrary, DeviceError
+        See `choose_engine`.
+    """
+    if engine != "auto":
+        find_engine(engine)
 
 
 def _on_a_gpu() -> Engine | None:

@@ -84,7 +84,7 @@ class Changes:
             self.__dict__ = other.__dict__  # now that it has succeeded
             return result
         known = self._with(changes)
-        problem = _changed(self._problem, known)
+        problem = changed_problem(self._problem, known)
         if not self._follows(problem, known):
             return problem, self._begin_again(problem, stop, progress)
         linked = [i for i in known if not self._is_alone(i)]
@@ -283,7 +283,7 @@ class Inflow(NamedTuple):
         return found
 
 
-def _changed(
+def changed_problem(
     base: DirichletProblem,
     known: Mapping[int, NDArray[np.float64] | None],
 ) -> DirichletProblem:

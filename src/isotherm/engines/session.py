@@ -71,7 +71,7 @@ class HostSession:
         self._changed: Solution | None = None  # of the problem as it is, after changes
         self._closed = False
         self._is_whole = True  # nothing that was begun has not ended
-        self._prepare(problem)
+        on_threads(options.threads, self._prepare, problem)
 
     @in_standard_arithmetic
     def _prepare(self, problem: DirichletProblem) -> None:

@@ -112,6 +112,13 @@ class Rows(Sealed):
         before = counts.cumsum() - counts
         return (first - before).repeat(counts) + np.arange(counts.sum()), counts
 
+    def near(self, nodes: NDArray[np.intp]) -> Rows:  # noqa: ARG002
+        """Rows of which those of these nodes are as they are here; others may be empty.
+
+        Of a saved graph, no other row is looked at for it.
+        """
+        return self
+
     def among(self, nodes: NDArray[np.intp]) -> Rows:
         """The entries between some nodes, all different, numbered in their order."""
         place = np.full(self.n_nodes, -1, dtype=np.int32)

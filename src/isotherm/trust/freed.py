@@ -137,7 +137,8 @@ def free_each(
     sums : ResponseSums, optional
         Where the arrays are of some nodes only: those of all.
     """
-    rows, nodes = problem.graph.rows, problem.seeds[places]
+    nodes = problem.seeds[places]
+    rows = problem.graph.rows.near(nodes)
     is_tied = places >= len(problem.boundary)
     own, own_errors = T[nodes].astype(np.float64), np.where(is_tied, E[nodes], 0.0)
     own[~is_tied] = problem.values[places[~is_tied]]
@@ -277,7 +278,8 @@ def _shut_in(
     place_of = np.full(problem.graph.n_nodes, -1)
     place_of[boundary] = np.arange(len(boundary))
     (held,) = (places < len(boundary)).nonzero()
-    entries, counts = problem.graph.rows.entries(boundary[places[held]])
-    by, neighbours = held.repeat(counts), place_of[problem.graph.rows.ends[entries]]
+    rows = problem.graph.rows.near(boundary[places[held]])
+    entries, counts = rows.entries(boundary[places[held]])
+    by, neighbours = held.repeat(counts), place_of[rows.ends[entries]]
     shut_in = (neighbours >= 0) & (neighbours != places[by]) & ~problem.is_touching[neighbours]
     return by[shut_in], neighbours[shut_in]

@@ -338,5 +338,5 @@ def _rows_like(T: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.
 
 def _alone(problem: DirichletProblem) -> NDArray[np.bool_]:
     """Seeds without another one in their component: no heat would reach them."""
-    part = problem.graph.components[problem.seeds]
+    _, part = np.unique(problem.seed_components, return_inverse=True)
     return np.asarray(np.bincount(part)[part] == 1)

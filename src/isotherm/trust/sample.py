@@ -74,7 +74,7 @@ def leave_sample_out(
     problem, rng = session.problem, np.random.default_rng(0)
     most = columns_of_sample(problem.graph.rows.n_entries, len(codes), budget)
     if most == 0:
-        groups = (problem.graph.components[problem.seeds], codes)
+        groups = (problem.seed_components, codes)
         spared = np.concatenate([np.unique(of, return_index=True)[1] for of in groups])
         others = np.setdiff1d(np.arange(len(codes)), spared)
         count = min(int(len(codes) * TOGETHER), MOST_TOGETHER)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from isotherm.compiled import core, n_threads
+from isotherm.compiled import core, n_threads, on_threads
 from isotherm.engines.native.fused import FusedConjugateGradient
 from isotherm.engines.native.proof import imbalance_of, native_drains, native_evidence
 from isotherm.engines.native.superposed import native_superpose
@@ -76,7 +76,7 @@ class NativeEngine:
         threads = n_threads(self.threads if options.threads is None else options.threads)
         limit = options.memory
         operator_of = partial(NativeOperator, threads=threads, simd=simd, memory=limit)
-        return HostSession(self.name, problem, options, operator_of)
+        return on_threads(threads, HostSession, self.name, problem, options, operator_of)
 
 
 class NativeOperator(ReferenceOperator):

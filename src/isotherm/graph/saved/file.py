@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isotherm.errors import FileError, GraphError
+from isotherm.graph.rows import Rows
+from isotherm.graph.saved.faults import fault_within, have_degrees
 from isotherm.graph.saved.header import PAGE, Header, changed, unpack
 from isotherm.memory import free_memory
 
@@ -82,6 +84,67 @@ class SavedFile:
     def optional(self, name: str) -> NDArray[Any] | None:
         """The same, or None if the file has no such part."""
         return self.part(name) if name in self.header.parts else None
+
+    def rows(self, first: int, last: int) -> Rows:
+        """The rows of some nodes, numbered from 0, after a look at these alone.
+
+        Their entries lead to nodes of the whole graph. Whether other rows mirror them is not known.
+
+        Raises
+        ------
+        FileError
+            If they are not rows of a graph with the degrees of the file.
+        """
+        start = self.part("starts")[first : last + 1]
+        self._check_starts(start, first, last)
+        entries = slice(int(start[0]), int(start[-1]))
+        weights = self.optional("weights")
+        rows = Rows(
+            start - start[0],
+            self.part("ends")[entries],
+            None if weights is None else weights[entries],
+        )
+        self._check_rows(rows, self.part("degrees")[first:last])
+        return rows
+
+    def rows_of(self, nodes: NDArray[np.intp]) -> Rows:
+        """Rows of the whole graph of which all but those of these nodes are empty.
+
+        Raises
+        ------
+        FileError
+            See `rows`.
+        """
+        nodes, n, starts = np.unique(nodes), self.header.n_nodes, self.part("starts")
+        first, last = starts[nodes], starts[nodes + 1]
+        if (first < 0).any() or (last < first).any() or (last > self.header.n_entries).any():
+            raise changed(self.path, "rows do not follow each other")
+        counts = last - first
+        within = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.repeat(first - within[:-1], counts) + np.arange(within[-1])
+        weights = self.optional("weights")
+        ends = self.part("ends")[entries]
+        given = None if weights is None else weights[entries]
+        self._check_rows(Rows(within, ends, given), self.part("degrees")[nodes])
+        lengths = np.zeros(n + 1, dtype=np.int64)
+        lengths[nodes + 1] = counts
+        return Rows(np.cumsum(lengths), ends, given)
+
+    def _check_starts(self, start: NDArray[np.int64], first: int, last: int) -> None:
+        """See that some rows follow each other within the file."""
+        n, n_entries = self.header.n_nodes, self.header.n_entries
+        sound = start[0] >= 0 and start[-1] <= n_entries and not (start[1:] < start[:-1]).any()
+        sound = sound and (first > 0 or start[0] == 0) and (last < n or start[-1] == n_entries)
+        if not sound:
+            raise changed(self.path, "rows do not follow each other")
+
+    def _check_rows(self, rows: Rows, degrees: NDArray[np.float64]) -> None:
+        """See that some rows are those of a graph, with these degrees."""
+        fault = fault_within(rows, self.header.n_nodes)
+        if fault is None and not have_degrees(rows, degrees):
+            fault = "the degrees do not match the edges"
+        if fault is not None:
+            raise changed(self.path, fault)
 
     def expect(self, name: str) -> None:
         """Tell the system that a part will be read soon, and from its beginning to its end.
