@@ -171,8 +171,11 @@ def said(text):
             xml("<node id='a'/><node id='a2'/><edge source='a' target='None'/>"),
             "an edge names the node 'None', which is not declared",
         ),
-        (xml("<node id='a'><data key='k'/></node>"), "no <key> declares the <data> of 'k'"),
-        (xml("", "<key id='w'/>"), "the <key> 'w' has no attr.name"),
+        (
+            xml("<node id='a'><data key='k'/></node>"),
+            "networkx: Bad GraphML data: no key k",
+        ),
+        (xml("", "<key id='w'/>"), "cannot be read by networkx: Unknown key for id w"),
         (xml("", "<key id='w' attr.name='w'/>\n" * 2), "line 2: a second <key> with the id 'w'"),
         (
             xml("", "<key id='w' attr.name='w'><default>-1</default></key>"),

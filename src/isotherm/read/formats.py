@@ -54,35 +54,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """A format that predictions are written in.
-
-    Attributes
-    ----------
-    name : str
-    endings : tuple of str
-        Of file names that ask for it.
-    write : callable or None
-        Writes batches of rows to a binary file; returns what the file cannot hold, in words.
-    write_graph : callable or None
-        In its place: writes nodes, as batches of rows, and edges.
-    check_size : callable or None
-        Refuses more rows, columns and edges than it, or the memory, can hold.
-    is_text : bool
-        Whether it may be packed by gzip.
-    has_formulas : bool
-        Whether spreadsheets open it, and run cells that look like formulas.
-    library : str
-        That is needed to write it.
-    """
+    """A format that predictions are written in."""
 
     name: str
-    endings: tuple[str, ...]
-    write: TableWriter | None = None
-    write_graph: GraphWriter | None = None
+    endings: tuple[str, ...]  # of file names that ask for it
+    write: TableWriter | None = None  # returns what the file cannot hold, in words
+    write_graph: GraphWriter | None = None  # in its place: nodes, as batches of rows, and edges
+    # Refuses more rows, columns and edges than it, or the memory, can hold.
     check_size: Callable[[int, int, int], None] | None = None
-    is_text: bool = True
-    has_formulas: bool = False
-    library: str = ""
+    is_text: bool = True  # so it may be packed by gzip
+    has_formulas: bool = False  # spreadsheets open it, and run cells that look like formulas
+    library: str = ""  # that is needed to write it
 
 
 @dataclass(frozen=True)
@@ -91,46 +73,23 @@ class Format:
 
     A table (`open_table`) gives edges as well as labels, and its size is estimated from some of its
     pieces. What is no table may give a graph, labels or both, and is estimated by reading it.
-
-    Attributes
-    ----------
-    name : str
-        As reports call it.
-    recognised : callable
-        Whether a file is of this format, by its first bytes and the ending of its name.
-    open_table, read_graph, read_labels : callable or None
-        How it is read: with `Source` and what else they need; see the types above.
-    outputs : tuple of Output
-        How it is written.
-    listed_as : tuple of str or None
-        Its names in the help; None is `name`.
-    has_tables : bool
-        Whether a file may hold several tables, of which the user names one.
-    refused : str
-        Why it is not read, where that is not obvious; the end of a sentence that begins with "is".
-    read_contents : callable or None
-        In place of `read_graph` and `read_labels`, of what lists nodes with attributes, and edges.
-    library : str
-        That is needed to read it.
-    memory : float
-        Bytes that are needed for each byte of text, where that is much.
-    seconds : float
-        For each megabyte of text, where that is much.
     """
 
-    name: str
+    name: str  # as reports call it
     recognised: Recogniser
+    # How it is read: with `Source` and what else they need; see the types above.
     open_table: TableOpener | None = None
     read_graph: GraphReader | None = None
     read_labels: LabelReader | None = None
-    outputs: tuple[Output, ...] = ()
-    listed_as: tuple[str, ...] | None = None
-    has_tables: bool = False
-    refused: str = ""
+    outputs: tuple[Output, ...] = ()  # how it is written
+    listed_as: tuple[str, ...] | None = None  # its names in the help; None is `name`
+    has_tables: bool = False  # whether a file may hold several, of which the user names one
+    refused: str = ""  # why it is not read: the end of a sentence that begins with "is"
+    # In place of the last two readers, of what lists nodes with attributes, and edges.
     read_contents: ContentsReader | None = None
-    library: str = ""
-    memory: float = 0.0
-    seconds: float = 0.0
+    library: str = ""  # that is needed to read it
+    memory: float = 0.0  # bytes that are needed for each byte of text, where that is much
+    seconds: float = 0.0  # for each megabyte of text, where that is much
 
     def check_library(self, name: str) -> None:
         """Refuse a file that a library is needed to read, where that is missing."""

@@ -85,6 +85,8 @@ class _Sheet:
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Write headings and all rows."""
+        from xlsxwriter.utility import xl_range
+
         rows = iter(batches)
         first = next(rows)
         names = first.schema.names
@@ -101,8 +103,7 @@ class _Sheet:
             self._rows(batch)
         last = len(names) - 1
         self._sheet.autofilter(0, 0, self._n_rows, last)
-        whole = f"A1:{_letters(last)}{self._n_rows + 1}"
-        self._sheet.ignore_errors({"number_stored_as_text": whole})
+        self._sheet.ignore_errors({"number_stored_as_text": xl_range(0, 0, self._n_rows, last)})
 
     def close(self) -> None:
         """Close what is open where the sheet was not completed."""
@@ -181,17 +182,3 @@ def check_size(n_rows: int, n_columns: int, _n_edges: int = 0) -> None:
             f"an Excel sheet holds {COLUMNS:,} columns, and there are {n_columns:,}: write CSV or "
             "Parquet"
         )
-
-
-def _letters(column: int) -> str:
-    """The name of a column.
-
-    Examples
-    --------
-    >>> _letters(0), _letters(25), _letters(26), _letters(16383)
-    ('A', 'Z', 'AA', 'XFD')
-    """
-    from xlsxwriter.utility import xl_col_to_name
-
-    name: str = xl_col_to_name(column)
-    return name

@@ -19,30 +19,14 @@ WEIGHT_RULE = "a weight must be a finite number ≥ 0"
 
 
 class Contents(NamedTuple):
-    """The nodes and edges of a file.
+    """The nodes and edges of a file."""
 
-    Attributes
-    ----------
-    nodes : list of str
-        The ids, all different, in the order of the file.
-    source, target : list of str
-        The two ends of each edge; all are among the nodes.
-    weight : list of float or None
-        None where no edge has one.
-    records : list of mappings
-        What the file says of each node: attributes by name.
-    defaults : mapping
-        Attributes of the nodes that have none of their own.
-    directed : bool
-        Whether the file says that its edges have a direction.
-    """
-
-    nodes: list[str]
+    nodes: list[str]  # ids, all different, in the order of the file
     source: list[str]
     target: list[str]
-    weight: list[float] | None
-    records: list[Mapping[str, object]]
-    defaults: Mapping[str, object]
+    weight: list[float] | None  # None where no edge has one
+    records: list[Mapping[str, object]]  # of each node: attributes by name
+    defaults: Mapping[str, object]  # attributes of the nodes that have none of their own
     directed: bool = False
 
     def attributes(self) -> list[str]:

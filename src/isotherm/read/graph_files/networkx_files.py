@@ -99,15 +99,7 @@ def read_gml(source: Source) -> Contents:
 
 
 class WatchedXml:
-    """A stream of XML for networkx: looked at before it gets it, in UTF-8, of one namespace.
-
-    Programs write many namespaces, and networkx knows one.
-
-    Parameters
-    ----------
-    source : Source
-    guard : XmlGuard
-    """
+    """A stream of XML for networkx: looked at before it gets it, and of the namespace it knows."""
 
     def __init__(self, source: Source, guard: XmlGuard) -> None:
         self._source, self._guard = source, guard
