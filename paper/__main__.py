@@ -52,7 +52,7 @@ class Reproduction:
         unknown = [part for part in parts if part not in PARTS]
         if unknown:
             raise ParameterError(
-                f"there is no part {unknown[0]!r}: it is one of {listed([*PARTS])}"
+                f"there is no part {unknown[0]!r}: the parts are {listed([*PARTS])}"
             )
         wanted = parts or tuple(PARTS)
         of_data = [part for part in wanted if part in OF_DATA]

@@ -140,7 +140,7 @@ def _compare(name: str, found: Labelled) -> None:
     nodes, entries = found.adjacency.shape[0], found.adjacency.nnz
     sizes = nodes, entries // 2, len(np.unique(found.labels[found.labels >= 0]))
     if sizes != TABLE1[name]:
-        raise DatasetError(f"nodes, edges and classes are {sizes}, and {tuple(TABLE1[name])} there")
+        raise DatasetError(f"nodes, edges, classes are {sizes}, in Table 1 {tuple(TABLE1[name])}")
     if GRAPHS.get(name, fingerprint(found)) != fingerprint(found):
         raise DatasetError(f"the graph's SHA-256 is {fingerprint(found)}, and was {GRAPHS[name]}")
 

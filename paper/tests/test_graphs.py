@@ -175,7 +175,7 @@ def test_a_graph_that_is_not_the_one_known_is_refused_after_it_was_read(
 def test_a_graph_of_other_sizes_than_in_table_1_is_refused(site, tmp_path, monkeypatch):
     site.put({"wikischools_npz.tar.gz": tar(netset_members())})
     monkeypatch.setitem(TABLE1, "wikischools", Counts(4_403, 100_329, 16))
-    with pytest.raises(DatasetError, match=r"are \(3, 2, 2\), and \(4403, 100329, 16\) there"):
+    with pytest.raises(DatasetError, match=r"are \(3, 2, 2\), in Table 1 \(4403, 100329, 16\)"):
         graphs.fetch("wikischools", tmp_path)
     assert not (tmp_path / "wikischools.npz").exists()
 
