@@ -8,7 +8,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
-from isotherm import Graph, GraphError, read_graph, read_labels
+from isotherm import Graph, GraphError, read_graph
+from isotherm.read.load import load_labels
+from isotherm.read.options import NumberOptions, TextOptions
 
 NAMES = ("source", "target", "weight")
 NUMBERS = [("a", "b", 1.234), ("b", "c", 12.125), ("c", "a", 3)]
@@ -95,8 +97,10 @@ def test_the_currency_of_texts_among_numbers_is_told(tmp_path):
         read_graph(path)
 
 
-def test_weights_of_labels_stay_numbers_and_ids_stay_texts(tmp_path):
+def test_confidences_of_labels_stay_numbers_and_ids_stay_texts(tmp_path):
     graph = Graph.from_edges(["1.5", "7"], ["7", "x"])
     rows = [(1.5, "one", 1.234), (1.5, "other", 1.5), (7.0, "one", "1,3"), (7.0, "other", 1.25)]
-    path = write(tmp_path / "labels.db", rows, ("node", "label", "weight"))
-    assert read_labels(path, graph, decimal=",") == {"1.5": "other", "7": "one"}
+    path = write(tmp_path / "labels.db", rows, ("node", "label", "sure"))
+    options = TextOptions(numbers=NumberOptions(","))
+    labels, _ = load_labels(path, graph, {"confidence": "sure"}, options)
+    assert labels == {"1.5": "other", "7": "one"}
