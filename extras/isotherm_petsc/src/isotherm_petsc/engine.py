@@ -1,0 +1,247 @@
+"""PetscEngine: what isotherm sees of all the ranks. It stands on the first one."""
+
+from __future__ import annotations
+
+import time
+import warnings
+import weakref
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+import isotherm
+from isotherm.engines import choose_engine
+from isotherm.engines.changes import changed_problem
+from isotherm.engines.session import checked
+from isotherm.errors import IsothermWarning, LabelError, ParameterError, SessionError
+from isotherm.memory import check_room, size_text
+from isotherm.solvers import Solution, SolveOptions, Warm
+from isotherm.solvers.certificate import nothing_to_prove, prove
+from isotherm_petsc.cost import cost_lines
+from isotherm_petsc.part import Asked
+from isotherm_petsc.rows import cuts_of
+from isotherm_petsc.worker import Team, team
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from isotherm.dirichlet import DirichletProblem
+    from isotherm.engines.engine import Session
+    from isotherm.solvers import Certificate
+    from isotherm.solvers.options import Progress
+    from isotherm_petsc.ranks import Array
+
+
+@dataclass(frozen=True)
+class PetscEngine:
+    """Solves on all ranks, by PETSc; see docs/many-machines.md."""
+
+    name: ClassVar[str] = "petsc"
+    cost_lines = staticmethod(cost_lines)
+
+    def __post_init__(self) -> None:
+        own = version("isotherm_petsc")
+        if own != isotherm.__version__:
+            raise ParameterError(
+                f"isotherm_petsc {own} needs isotherm {own}, got {isotherm.__version__}: install "
+                "both from the same sources"
+            )
+        team()
+
+    def prepare(self, problem: DirichletProblem, options: SolveOptions) -> RankPrepared:
+        """Make the matrix of a problem ready on all ranks."""
+        if not problem.graph.rows.is_mapped:
+            raise ParameterError(
+                "ranks share a saved graph, and this one is in the memory of the first rank (it "
+                "was read from another kind of file, or its weights are far from 1): use isotherm "
+                "build edges.csv -o graph.iso, then classify graph.iso"
+            )
+        return RankPrepared(team(), problem, options)
+
+
+class Handle:
+    """A part of the ranks', by its number: they drop it once nobody holds this any more."""
+
+    def __init__(self, team: Team) -> None:
+        self.number = team.number()
+        self.give_back = weakref.finalize(self, team.forget, self.number)
+
+
+class RankPrepared:
+    """See `isotherm.engines.engine.Session`: a problem that the ranks have made ready."""
+
+    is_busy = False  # other threads wait for their turn by themselves
+
+    def __init__(self, team: Team, problem: DirichletProblem, options: SolveOptions) -> None:
+        if options.solver not in ("auto", "cg"):
+            raise ParameterError(
+                f"solver={options.solver!r} works on one machine only: use 'cg', or leave it out"
+            )
+        self.options, self._team, self._part = options, team, Handle(team)
+        self._exits: Array | None = None
+        self._solution: Solution | None = None
+        self._closed = False
+        graph: Any = problem.graph
+        file, ties, n_seeds = graph.rows.file, problem.ties, problem.n_seeds
+        cuts = cuts_of(file, team.ranks.size)
+        boundary = problem.boundary.astype(np.int64)
+        tied, weights = np.empty(0, np.int64), np.empty(0)
+        if ties is not None:
+            tied, weights = ties.nodes.astype(np.int64), ties.weights
+        asked = Asked(
+            leak=problem.leak,
+            tol=options.tol,
+            threads=options.threads,
+            roundings=0.0 if ties is None else float(ties.roundings),
+            boundary=np.searchsorted(boundary, cuts),
+            tied=np.searchsorted(tied, cuts),
+        )
+        found = np.empty(graph.n_nodes, bool), np.empty(len(boundary), bool), np.empty(n_seeds, "q")
+        place = file.path, str(Path.cwd()), file.header.pack()
+        seeds = boundary, tied, weights
+        self._ask("prepare", place, asked, cuts, file=file, seeds=seeds, found=found)
+        touching = np.append(found[1], np.ones(len(tied), dtype=bool))
+        self.problem = problem.told(
+            is_reached=found[0], is_touching=touching, seed_components=found[2]
+        )
+
+    def _ask(self, job: str, *told: Any, **own: Any) -> Any:
+        if self._closed:
+            raise SessionError("the session is closed: prepare the problem again")
+        return self._team.ask(job, self._part.number, *told, **own)
+
+    @property
+    def is_solved(self) -> bool:
+        """See `Session`."""
+        return self._solution is not None
+
+    def solve(
+        self,
+        values: Any = None,
+        *,
+        tol: float | None = None,
+        start: Warm | None = None,
+        stop: Any = None,  # noqa: ARG002  # a permission: what is returned is proven to tol
+        progress: Progress | None = None,
+    ) -> Solution:
+        """See `Session`."""
+        problem, tol = self.problem, self.options.tol if tol is None else tol
+        if values is not None:
+            problem = problem.with_values(np.asanyarray(values))
+        solution = self._solve(problem, tol, start, progress)
+        if values is None:
+            self._solution = solution
+        return solution
+
+    def _solve(
+        self, problem: DirichletProblem, tol: float, start: Warm | None, progress: Progress | None
+    ) -> Solution:
+        began, shape = time.perf_counter(), (problem.graph.n_nodes, problem.n_columns)
+        check_room(*shape, what="columns", memory=self.options.memory)
+        T, steps = np.zeros(shape), 0
+        if start is not None:
+            T[:] = checked(start, problem).temperatures
+        if problem.n_free == 0 or problem.n_columns == 0:
+            T[problem.boundary] = problem.values
+            proof = nothing_to_prove(problem)
+        else:
+            asked = problem.bounds, tol, start is not None, progress is not None
+            Y = problem.seed_values
+            found, steps = self._ask("solve", *asked, Y=Y, T=T, progress=progress)
+            if self._exits is None:
+                exits = np.empty(shape[0])
+                self._ask("exits", whole=exits)
+                self._exits = exits
+            proof = prove(problem, T, self._exits, found)
+        T[problem.is_unreached] = np.nan
+        missed = ""
+        if not proof.bound <= tol:
+            missed = f"cg stopped at step {steps}: temperatures are proven to {proof.bound:.1e} "
+            missed += f"only, not to tol = {tol:.1e}; loosen tol, or use one machine: it has other "
+            missed += "solvers"
+        took, unreached = time.perf_counter() - began, problem.is_unreached
+        return Solution(T, proof, unreached, steps, "cg", "petsc", took, not missed, missed)
+
+    def change(
+        self,
+        changes: Mapping[int, Array | None],
+        columns: Sequence[int] | None = None,
+        *,
+        stop: Any = None,  # noqa: ARG002  # see `solve`
+        progress: Progress | None = None,
+    ) -> Solution:
+        """See `Session`: solved anew, from where the last solve ended."""
+        if self._solution is None:
+            raise SessionError("there is no solution to change yet: solve the problem first")
+        problem, T = self.problem, self._solution.temperatures
+        if columns is not None:
+            problem = problem.with_values(_picked(problem.seed_values, columns))
+            T = _picked(T, columns)
+        n, k, known = problem.graph.n_nodes, problem.n_columns, {}
+        for i, row in changes.items():
+            if not 0 <= i < n:
+                raise LabelError(f"there is no node at position {i}: the last one is {n - 1}")
+            if row is not None and len(row) != k:
+                raise LabelError(f"values must have {k} column(s) like the problem, got {len(row)}")
+            if row is not None or i in problem.seeds:
+                known[i] = row
+        other = RankPrepared(self._team, changed_problem(problem, known), self.options)
+        solution = other.solve(start=Warm(T), progress=progress)
+        self.problem, self._part, self._exits = other.problem, other._part, other._exits
+        self._solution = solution
+        return solution
+
+    def hold(self, node: int, values: Array) -> Solution:
+        """See `Session`."""
+        return self.change({node: np.asarray(values, dtype=np.float64)})
+
+    def release(self, node: int) -> Solution:
+        """See `Session`."""
+        return self.change({node: None})
+
+    def respond(self, nodes: Array, tol: float) -> Array:
+        """See `Session`."""
+        V = np.zeros((self.problem.graph.n_nodes, len(nodes)))
+        self._ask("respond", np.asarray(nodes, dtype=np.int64), tol, V=V)
+        return V
+
+    def prove(self, problem: DirichletProblem, X: Array, exits: Array) -> Certificate:
+        """See `Session`."""
+        if problem.n_free == 0:
+            return nothing_to_prove(problem)
+        h = np.where(problem.is_free, exits, 0.0)
+        with RankPrepared(self._team, problem, self.options) as other:
+            found = other._ask("prove", problem.n_columns, Y=problem.seed_values, T=X, h=h)
+        return prove(problem, X, h, found)
+
+    def prepare(self, problem: DirichletProblem, options: SolveOptions | None = None) -> Session:
+        """Another problem; one on a graph that is in no file is for the first rank alone."""
+        options, rows = options or self.options, problem.graph.rows
+        if rows.is_mapped:
+            return RankPrepared(self._team, problem, options)
+        if self._team.ranks.size > 1:
+            room = size_text((12 if rows.has_weights else 4) * rows.n_entries)
+            told = f"a further heat flow is on a graph that is in no file ({room}): the first rank "
+            warnings.warn(told + "solves it alone", IsothermWarning, stacklevel=2)
+        return choose_engine("auto", problem.graph).prepare(problem, options)
+
+    def close(self) -> None:
+        """Give back what the ranks hold; they do so when they are asked for something else."""
+        self._closed = True
+        self._solution = self._exits = None
+        self._part.give_back()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _picked(rows: Array, columns: Sequence[int]) -> Array:
+    """Some columns, in this order; −1 is one of zeros."""
+    wider = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
+    return np.ascontiguousarray(wider[:, columns])
