@@ -34,11 +34,9 @@ CLAIMS = [
     "suggestions_save_labels",
     "a_single_class_ranks",
     "expected_accuracy_holds",
+    "ranks_beside_one_machine",
     "key_to_colours",
     "fifty_labels_by_the_page",
-    "ranks_share_the_work",
-    "beside_petsc",
-    "beside_spark",
 ]
 
 

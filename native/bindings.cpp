@@ -25,7 +25,6 @@
 #include "problem.hpp"
 #include "proof.hpp"
 #include "reach.hpp"
-#include "share.hpp"
 #include "sources.hpp"
 #include "steering.hpp"
 #include "superpose.hpp"
@@ -778,136 +777,6 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
 }
 
-bool is_width_of_share(std::size_t width) { return width % 4 == 0 && width >= 4 && width <= 16; }
-
-// One rank's rows with what steps need of each; the arrays must outlive it.
-struct BoundShare {
-    Share share;
-    int threads;
-    nb::object arrays;
-
-    template <class Own, class All>
-    void check(const Own& own, const All& all) const {
-        const auto width = own.shape(1);
-        require(is_width_of_share(width), "rows of 4, 8, 12 or 16 numbers");
-        require(all.shape(1) == static_cast<std::size_t>(stride_of_P(static_cast<int>(width))),
-                "rows of one width");
-        require(static_cast<std::int64_t>(own.shape(0)) == share.n_own, "one row per own node");
-        require(static_cast<std::int64_t>(all.shape(0)) == share.graph.n_nodes,
-                "one row per node");
-    }
-};
-
-std::vector<double> column_numbers(const std::vector<double>& given, std::size_t width) {
-    require(given.size() == width, "one number per column");
-    return given;
-}
-
-void bind_share(nb::module_& m) {
-    nb::class_<BoundShare>(m, "Share")
-        .def(
-            "__init__",
-            [](BoundShare* self, const Array<const std::int64_t>& start,
-               const Array<const std::int32_t>& ends, const nb::object& weights,
-               const Array<const std::uint8_t>& free, const Array<const float>& diagonal,
-               const Array<const float>& inverse_diagonal, const Array<const float>& inverse_gauge,
-               int threads) {
-                const Graph graph = view(start, ends, weights);
-                const auto n_own = static_cast<std::int64_t>(free.shape(0));
-                require(n_own <= graph.n_nodes, "own nodes are among all");
-                require(graph.start[n_own] == graph.n_entries(), "ghosts have no rows");
-                check_ends(graph, 0, n_own);
-                require(diagonal.shape(0) == free.shape(0) &&
-                            inverse_diagonal.shape(0) == free.shape(0) &&
-                            inverse_gauge.shape(0) == free.shape(0),
-                        "one number per own node");
-                new (self) BoundShare{{graph, n_own, free.data(), diagonal.data(),
-                                       inverse_diagonal.data(), inverse_gauge.data()},
-                                      threads,
-                                      nb::make_tuple(start, ends, weights, free, diagonal,
-                                                     inverse_diagonal, inverse_gauge)};
-            },
-            "start"_a, "ends"_a, "weights"_a.none(), "free"_a, "diagonal"_a, "inverse_diagonal"_a,
-            "inverse_gauge"_a, "threads"_a)
-        .def(
-            "know_staying",
-            [](BoundShare& self, const Array<const float>& staying) {
-                require(static_cast<std::int64_t>(staying.shape(0)) == self.share.n_own,
-                        "one number per own node");
-                self.share.staying = staying.data();
-                self.arrays = nb::make_tuple(self.arrays, staying);
-            },
-            "staying"_a)
-        .def(
-            "multiply",
-            [](const BoundShare& self, const Matrix<const float>& P, const Matrix<float>& V) {
-                self.check(V, P);
-                std::vector<double> dots(V.shape(1));
-                const int width = static_cast<int>(V.shape(1));
-                unlocked([&] {
-                    multiply_share(self.share, width, P.data(), V.data(), dots.data(),
-                                   self.threads);
-                });
-                return dots;
-            },
-            "P"_a.noconvert(), "V"_a.noconvert())
-        .def(
-            "descend",
-            [](const BoundShare& self, const std::vector<double>& alpha,
-               const Matrix<const float>& P, const Matrix<const float>& V, const Matrix<float>& D,
-               const Matrix<float>& R) {
-                self.check(V, P);
-                self.check(D, P);
-                self.check(R, P);
-                const auto a = column_numbers(alpha, V.shape(1));
-                std::vector<double> dots(a.size()), levels(a.size()), staying(a.size());
-                unlocked([&] {
-                    descend_share(self.share, static_cast<int>(a.size()), a.data(), P.data(),
-                                  V.data(), D.data(), R.data(),
-                                  {dots.data(), levels.data(), staying.data()}, self.threads);
-                });
-                return nb::make_tuple(dots, levels, staying);
-            },
-            "alpha"_a, "P"_a.noconvert(), "V"_a.noconvert(), "D"_a.noconvert(), "R"_a.noconvert())
-        .def(
-            "turn",
-            [](const BoundShare& self, const std::vector<double>& beta,
-               const std::vector<double>& shift, const Matrix<const float>& R,
-               const Matrix<float>& P) {
-                self.check(R, P);
-                const auto b = column_numbers(beta, R.shape(1)), s = column_numbers(shift, R.shape(1));
-                unlocked([&] {
-                    turn_share(self.share, static_cast<int>(b.size()), b.data(), s.data(), R.data(),
-                               P.data(), self.threads);
-                });
-            },
-            "beta"_a, "shift"_a, "R"_a.noconvert(), "P"_a.noconvert())
-        .def(
-            "weigh",
-            [](const BoundShare& self, const Matrix<const double>& X, const Array<const double>& loss,
-               const Array<const double>& source, int heated, const Matrix<float>& R,
-               std::size_t first) {
-                const auto stride = R.shape(1), columns = X.shape(1);
-                require(is_width_of_share(stride), "rows of 4, 8, 12 or 16 numbers");
-                require(columns == 2 || columns == 4 || columns == 8, "lots of 2, 4 or 8 columns");
-                require(first + columns <= stride && heated < static_cast<int>(columns), "columns");
-                require(static_cast<std::int64_t>(X.shape(0)) == self.share.graph.n_nodes,
-                        "one row per node");
-                require(static_cast<std::int64_t>(R.shape(0)) == self.share.n_own &&
-                            loss.shape(0) == R.shape(0) && source.shape(0) == R.shape(0),
-                        "one row per own node");
-                std::vector<double> dots(columns), levels(columns), staying(columns);
-                unlocked([&] {
-                    weigh_share(self.share, {loss.data(), source.data(), heated},
-                                {X.data(), static_cast<int>(columns)}, R.data() + first,
-                                static_cast<int>(stride),
-                                {dots.data(), levels.data(), staying.data()}, self.threads);
-                });
-                return nb::make_tuple(dots, levels, staying);
-            },
-            "X"_a.noconvert(), "loss"_a, "source"_a, "heated"_a, "R"_a.noconvert(), "first"_a);
-}
-
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -1078,7 +947,6 @@ NB_MODULE(_core, m) {
           "h"_a, "ties"_a.none(), "drains"_a.noconvert(), "threads"_a, "simd"_a);
     bind_type<float>(m, steering);
     bind_type<double>(m, steering);
-    bind_share(m);
 }
 
 }  // namespace isotherm

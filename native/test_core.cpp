@@ -28,7 +28,6 @@ constexpr Part parts[] = {
     {"rounding", isotherm::test_rounding},
     {"certificates", isotherm::test_certificates},
     {"verdicts", isotherm::test_verdicts, true},
-    {"shares", isotherm::test_shares, true},
     {"threads", isotherm::test_threads, true},
 };
 

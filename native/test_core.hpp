@@ -40,7 +40,6 @@ void test_proofs_on_threads();
 void test_rounding();
 void test_certificates();
 void test_verdicts();
-void test_shares();
 void test_threads();
 
 namespace {

@@ -91,11 +91,9 @@ def test_what_the_core_refuses_is_a_graph_error():
     ]:
         with pytest.raises(GraphError):
             core.inspect(bad_start, bad_ends, weights, 1)
-    free, one = np.ones(2, dtype=np.uint8), np.ones(2, dtype=np.float32)
     for ask in [
         lambda: core.reach(start, ends + 1, np.array([0, 1], dtype=np.uint8), 1),
         lambda: core.components(start, ends + 1, np.empty(2, dtype=np.int32), 1),
-        lambda: core.Share(start, ends + 1, None, free, one, one, one, 1),
     ]:
         with pytest.raises(GraphError, match="leads to a node outside of it"):
             ask()

@@ -44,7 +44,6 @@ ORDER = [
     "classifier",
     "listing",
     "write",
-    "distributed",
     "block_model",
     "experiments",
     "job",

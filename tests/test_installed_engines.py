@@ -105,3 +105,26 @@ def test_a_problem_that_was_told_does_not_look_at_the_graph():
         np.testing.assert_array_equal(getattr(told, name), getattr(problem, name))
     path.rows = SimpleNamespace(has_weights=False)
     assert told.without(np.array([0])).boundary.tolist() == [4]
+
+
+def test_what_a_job_would_take_on_ranks_is_asked_of_their_engine(monkeypatch):
+    asked = []
+
+    class OnRanks(DenseEngine):
+        @staticmethod
+        def cost_lines(*sizes, **options):
+            asked.append((sizes, options))
+            return ["a lot"]
+
+    point = SimpleNamespace(name="petsc", load=lambda: OnRanks)
+    monkeypatch.setattr(engines, "entry_points", lambda **_: [point])
+    assert engines.cost_on_ranks(1e6, 1e7, 10, 4, memory=5) == ["a lot"]
+    assert asked == [((1e6, 1e7, 10, 4), {"memory": 5})]
+    monkeypatch.setattr(engines, "entry_points", lambda **_: [])
+    with pytest.raises(MissingLibrary, match="distribution of its own"):
+        engines.cost_on_ranks(1e6, 1e7, 10, 4)
+
+
+def test_a_job_is_estimated_by_an_engine_of_this_machine(monkeypatch):
+    monkeypatch.setattr(engines, "entry_points", lambda **_: [])
+    assert engines.engine_for("petsc", 10) == engines.engine_for("auto", 10)

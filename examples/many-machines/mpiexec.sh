@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Many processes on one machine: mpiexec.sh [FOLDER OF THE PROGRAMS] [RANKS]
 #
-# Makes a small graph in part files, labels it on some ranks, and shows what was written.
+# Makes a small graph, saves it from part files, labels it on some ranks, and shows what was written.
+# The programs are those of an environment with isotherm_petsc; MPIEXEC names another mpiexec.
 set -euo pipefail
 programs=${1:+$1/}
 ranks=${2:-4}
@@ -35,6 +36,7 @@ PYTHON
 # More ranks than processors, and root, are refused by Open MPI unless these say otherwise.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-"${programs}mpiexec" -n "$ranks" "${programs}isotherm" classify "$work"/parts/*.parquet \
-  "$work/labels.parquet" -o "$work/out" --checkpoint "$work/checkpoints"
-ls "$work/out"
+"${programs}isotherm" build "$work/parts" -o "$work/graph.iso"
+"${MPIEXEC:-${programs}mpiexec}" -n "$ranks" "${programs}python" -m isotherm_petsc classify "$work/graph.iso" \
+  "$work/labels.parquet" -o "$work/labelled.parquet" --model paper
+ls "$work"

@@ -11,7 +11,6 @@ from isotherm.cli import options as o
 from isotherm.cli.app import command
 from isotherm.cli.estimate import print_estimate
 from isotherm.cli.jobs import end, make_job
-from isotherm.cli.machines import MachineOptions, check_options, classify_on_ranks
 from isotherm.cli.messages import MessageOptions, say_lines
 from isotherm.cli.reading_options import ReadingOptions
 
@@ -21,14 +20,13 @@ if TYPE_CHECKING:
 
 @command
 def classify(
-    edges: o.SeveralEdges,
+    edges: o.Edges,
     labels: o.Labels,
     *,
     output: o.PredictionOptions,
     several: o.SeveralLabels,
     model: o.ModelOptions,
     solver: o.SolverOptions,
-    machines: MachineOptions,
     reading: ReadingOptions,
     messages: MessageOptions,
 ) -> None:
@@ -36,23 +34,13 @@ def classify(
 
     For example: isotherm classify edges.csv labels.csv -o labelled.csv --report report.html
 
-    On many machines: mpiexec -n 8 isotherm classify parts/*.parquet labels.parquet -o out/
+    On many machines: mpiexec -n 4 python -m isotherm_petsc classify graph.iso labels.csv -o out.csv
     """
     if not (output.out or output.report or output.summary or output.estimate):
         raise typer.BadParameter(
             "Name a file for the predictions with -o (- is standard output), or for --report."
         )
-    job = make_job(edges[0], labels, reading, model, solver)
-    if machines.are_asked_for(solver.engine) and not output.estimate:
-        check_options(job, output, multi=several.multi)
-        classify_on_ranks(job, edges, output, machines, messages)
-        return
-    machines.check_alone()
-    if len(edges) > 1:
-        raise typer.BadParameter(
-            f"One machine reads EDGES from one file, but {len(edges)} files were given: name their "
-            "folder, or a pattern in quotes such as 'parts/*.parquet', or use --ranks."
-        )
+    job = make_job(edges, labels, reading, model, solver)
     if output.estimate:
         print_estimate(job, messages)
         return

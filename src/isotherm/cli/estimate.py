@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,6 @@ from isotherm.cli import options as o
 from isotherm.cli.app import command
 from isotherm.cli.console import Console
 from isotherm.cli.jobs import make_job
-from isotherm.cli.machines import RankCount, on_machines
 from isotherm.cli.messages import MessageOptions
 from isotherm.cli.parse import parse_memory, parse_size
 from isotherm.cli.reading_options import ReadingOptions
@@ -22,33 +22,37 @@ if TYPE_CHECKING:
 
 CLASSES = 10  # where no labels are given
 
+_on_machines = partial(typer.Option, rich_help_panel="Many machines (see docs/many-machines.md)")
+
 
 @dataclass(frozen=True)
 class MachineSizes:
     """A job on many machines, by its size alone."""
 
-    nodes: Annotated[float | None, on_machines(help="Number of nodes, such as 1e9.")] = None
+    nodes: Annotated[float | None, _on_machines(help="Number of nodes, such as 1e9.")] = None
     edge_count: Annotated[
-        float | None, on_machines("--edges", help="Number of edges, such as 1e11.")
+        float | None, _on_machines("--edges", help="Number of edges, such as 1e11.")
     ] = None
-    ranks: RankCount = None
+    ranks: Annotated[
+        int | None, _on_machines(min=1, help="Number of processes to share the work.")
+    ] = None
     bandwidth: Annotated[
-        str, on_machines(metavar="SIZE", help="Bytes that a rank can send per second.")
+        str, _on_machines(metavar="SIZE", help="Bytes that a rank can send per second.")
     ] = "1GB"
     latency: Annotated[
-        float, on_machines(min=0.0, metavar="SECONDS", help="Time until a message arrives.")
+        float, _on_machines(min=0.0, metavar="SECONDS", help="Time until a message arrives.")
     ] = 2e-5
     steps: Annotated[
-        int, on_machines(min=1, help="Steps to expect; hard graphs take hundreds.")
+        int, _on_machines(min=1, help="Steps to expect of each class; hard graphs take hundreds.")
     ] = 20
 
     def lines(self, classes: int, memory: int | None) -> list[str]:
         """What it would take, and whether it fits into the memory of a rank."""
-        from isotherm.distributed.cost import cost
+        from isotherm.engines import cost_on_ranks
 
         if self.nodes is None or self.edge_count is None:
             raise ParameterError("--nodes and --edges go together: give both")
-        found = cost(
+        return cost_on_ranks(
             self.nodes,
             self.edge_count,
             classes,
@@ -58,7 +62,6 @@ class MachineSizes:
             latency=self.latency,
             steps=self.steps,
         )
-        return found.lines()
 
 
 @command

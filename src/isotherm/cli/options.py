@@ -43,14 +43,6 @@ _edges = typer.Argument(
 )
 _labels = typer.Argument(metavar="LABELS", help=f"Known labels: {label_formats()}.")
 Edges = Annotated[str, _edges]
-SeveralEdges = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="EDGES...",
-        help=f"The graph: {edge_formats()}, plain or compressed (gz, zst, bz2, xz); - is standard "
-        "input. Several files work on many machines only.",
-    ),
-]
 Labels = Annotated[str, _labels]
 EdgesIfAny = Annotated[str | None, _edges]
 LabelsIfAny = Annotated[str | None, _labels]
@@ -227,8 +219,8 @@ class SolverOptions:
             metavar="NAME",
             envvar="ISOTHERM_ENGINE",
             callback=parse_engine,
-            help="What does the computing: auto, native, scipy, cuda (a GPU), mpi (many machines), "
-            "petsc (many machines; see extras/isotherm_petsc), or one that was installed.",
+            help="What does the computing: auto, native, scipy, cuda (a GPU), or one that was "
+            "installed, as petsc (many machines).",
         ),
     ] = "auto"
     threads: Annotated[

@@ -83,7 +83,7 @@ def parse_engine(name: str) -> str:
     ParameterError, MissingLibrary, DeviceError
         See `isotherm.engines.choose_engine`.
     """
-    if name not in ("auto", "mpi"):
+    if name != "auto":
         from isotherm.engines import check_engine
 
         check_engine(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from isotherm.compiled import MOST_NODES, core
 from isotherm.engines.native import NativeEngine
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # asked for, or worth it: CuPy takes a second to load.
 ENGINES: dict[str, Engine] = {"native": NativeEngine()} if core is not None else {}
 ENGINES["scipy"] = ScipyEngine()
-SHARED = ("mpi",)  # that of many machines in the package, see `isotherm.distributed`
 GROUP = "isotherm.engines"  # entry points by which other distributions add engines
 ELSEWHERE = {  # known engines that are distributions of their own, and how to have them
     "petsc": "engine='petsc' shares the work out over many processes or machines, and is a "
@@ -71,23 +70,46 @@ def find_engine(engine: str | Engine) -> Engine:
         return ENGINES[engine]
     elif engine == NativeEngine.name:
         return NativeEngine()  # says why it is not there
-    elif engine in SHARED:
-        raise ParameterError(
-            f"engine={engine!r} works with many processes on part files: use "
-            "isotherm.distributed.classify, or mpiexec -n 8 isotherm classify …"
-        )
     elif engine == "cuda":
         from isotherm.engines.cuda import CudaEngine
 
         return CudaEngine()
     else:
-        for found in entry_points(group=GROUP, name=engine):
-            made: Engine = found.load()()
+        kind = _installed(engine)
+        if kind is not None:
+            made: Engine = kind()
             return made
-        if engine in ELSEWHERE:
-            raise MissingLibrary(ELSEWHERE[engine])
     others = sorted({found.name for found in entry_points(group=GROUP)})
     raise ParameterError.unknown("engine", engine, ["auto", *ENGINES, "cuda", *others])
+
+
+def _installed(name: str) -> Any:
+    """What makes the engine of that name in another distribution; None if nobody knows of it.
+
+    Raises
+    ------
+    MissingLibrary
+        If it is known, and not installed.
+    """
+    for found in entry_points(group=GROUP, name=name):
+        return found.load()
+    if name in ELSEWHERE:
+        raise MissingLibrary(ELSEWHERE[name])
+    return None
+
+
+def cost_on_ranks(
+    nodes: float, edges: float, classes: int, ranks: int, **options: float | None
+) -> list[str]:
+    """What a job would take on many machines, for a person, as their engine says.
+
+    Raises
+    ------
+    MissingLibrary
+        If that is not installed.
+    """
+    found: list[str] = _installed("petsc").cost_lines(nodes, edges, classes, ranks, **options)
+    return found
 
 
 def check_engine(engine: str | Engine) -> None:
@@ -122,8 +144,11 @@ def _on_a_gpu() -> Engine | None:
 
 
 def engine_for(engine: str, n_nodes: int) -> str:
-    """The name of the engine that ``"auto"`` takes for a graph of so many nodes."""
-    if engine != "auto":
+    """The name of the engine that ``"auto"`` takes for a graph of so many nodes.
+
+    Of engines of other distributions nothing is known here: they are taken to be no slower.
+    """
+    if engine in (*ENGINES, "cuda"):
         return engine
     return "native" if core is not None and n_nodes <= MOST_NODES else "scipy"
 

@@ -66,8 +66,8 @@ class Handle:
     """A part of the ranks', by its number: they drop it once nobody holds this any more."""
 
     def __init__(self, team: Team) -> None:
-        self.number = team.number()
-        self.give_back = weakref.finalize(self, team.forget, self.number)
+        self.number = next(team.numbers)
+        self.give_back = weakref.finalize(self, team.gone.append, self.number)
 
 
 class RankPrepared:

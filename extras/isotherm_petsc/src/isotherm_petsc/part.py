@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from isotherm_petsc.rows import OwnRows
 
 AT_ONCE = 8  # columns that are proven together: ghosts have as many numbers each
+AIM_AT = 0.75  # of a tolerance: the residual of the steps is not quite that of the proof
 TIGHTER = 0.5  # than what a proof says would be enough
 LEAST_SHRINK = 1e-3  # of a goal, at once
 
@@ -169,7 +170,7 @@ class Part:
         B = self._outer @ self.graph.halo.fill(at_seeds)
         del at_seeds
         B[self.tied] += self.weights[:, np.newaxis] * Y[len(self.boundary) :]
-        goals = np.full(k, max(tol / (2 * self._longest), 4 * UNIT_ROUNDOFF))
+        goals = np.full(k, max(AIM_AT * tol / self._longest, 4 * UNIT_ROUNDOFF))
         columns, previous = np.arange(k), np.full(k, np.inf)
         while len(columns):
             for c in columns.tolist():

@@ -84,7 +84,7 @@ class LinearSystem:
         self._matrix = PETSc.Mat().createAIJ(size=(size, size), csr=rows, comm=ranks.comm)
         self._matrix.setOption(PETSc.Mat.Option.SPD, True)
         self._x, self._b = self._matrix.createVecs()
-        self.room = self._b.duplicate()
+        self._room = self._b.duplicate()
         self._solvers: list[Any] = []  # with the diagonal, and the multigrid, once it is made
         self.ratio = np.inf  # of the norm to the greatest residual, when they were last looked at
 
@@ -96,14 +96,38 @@ class LinearSystem:
         self._b.setArray(b)
         if not self._solvers:
             self._solvers.append(self._made("isotherm_", "jacobi", {}))
+        look_at, before, most, wants_more = 0.0, steps, FEW_STEPS, False
+
+        def test(solver: Any, step: int, norm: float) -> int:
+            """Whether the greatest residual is small enough; PETSc knows a norm only.
+
+            The norm at which the residual is looked at follows from the last look.
+            """
+            nonlocal look_at, steps, wants_more
+            steps = before + step
+            self.ranks.watchdog.moved()
+            if not norm < np.inf:
+                return DIVERGED
+            if norm <= look_at:
+                R = solver.buildResidual(self._room)  # which conjugate gradients keep
+                own = (np.abs(R.getArray(readonly=True)) / unit).max(initial=0.0)
+                level = float(self.ranks.gathered(np.float64(own)).max())
+                if level <= goal:
+                    return CONVERGED
+                self.ratio = norm / level
+                look_at = CLOSER * goal * self.ratio
+            if watch is not None and watch(steps, norm / self.ratio / goal):
+                return DIVERGED
+            wants_more = step >= most
+            return DIVERGED if wants_more else GOES_ON
+
         while True:
+            look_at, before, wants_more = goal * self.ratio, steps, False
             most = MOST_STEPS if len(self._solvers) > 1 else FEW_STEPS
-            test = _Test(self, unit, goal, most, watch, steps)
             self._solvers[-1].setConvergenceTest(test)
             with self.ranks.watchdog.waiting("a step of the solve"):
                 _call("KSPSolve", self._solvers[-1], self._b, self._x)
-            steps = test.steps
-            if not test.wants_more or len(self._solvers) > 1:
+            if not wants_more or len(self._solvers) > 1:
                 x[:] = self._x.getArray(readonly=True)
                 return steps
             self._solvers.append(self._made("isotherm_multigrid_", "gamg", BOUNDED))
@@ -129,7 +153,7 @@ class LinearSystem:
 
     def close(self) -> None:
         """Give back what PETSc holds."""
-        for thing in (*self._solvers, self._matrix, self._x, self._b, self.room):
+        for thing in (*self._solvers, self._matrix, self._x, self._b, self._room):
             thing.destroy()
         self._solvers = []
 
@@ -140,40 +164,3 @@ def _call(name: str, *things: Any) -> None:
     error = call(*(ctypes.c_void_p(thing.handle) for thing in things))
     if error:
         raise RuntimeError(f"PETSc's {name} failed with error {error}")
-
-
-class _Test:
-    """When steps end: once the greatest residual is small enough, in the units of the proof.
-
-    PETSc knows a norm only. The norm at which the residual is looked at follows from the last look.
-    """
-
-    def __init__(
-        self, system: LinearSystem, unit: Array, goal: float, most: int, watch: Any, before: int
-    ) -> None:
-        self._system, self._unit, self._goal, self._most = system, unit, goal, most
-        self._watch, self._before, self.steps = watch, before, before
-        self._look_at = goal * system.ratio
-        self.wants_more = False
-
-    def __call__(self, solver: Any, step: int, norm: float) -> int:
-        system, self.steps = self._system, self._before + step
-        system.ranks.watchdog.moved()
-        if not norm < np.inf:
-            return DIVERGED
-        if norm <= self._look_at:
-            level = self._level(solver)
-            if level <= self._goal:
-                return CONVERGED
-            system.ratio = norm / level
-            self._look_at = CLOSER * self._goal * system.ratio
-        if self._watch is not None and self._watch(self.steps, norm / system.ratio / self._goal):
-            return DIVERGED
-        self.wants_more = step >= self._most
-        return DIVERGED if self.wants_more else GOES_ON
-
-    def _level(self, solver: Any) -> float:
-        """The greatest residual, which conjugate gradients keep, in its units."""
-        R = solver.buildResidual(self._system.room)
-        own = np.abs(R.getArray(readonly=True)) / self._unit
-        return float(self._system.ranks.gathered(np.float64(own.max(initial=0.0))).max())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -31,19 +32,10 @@ class Team:
         self.ranks = ranks
         self._parts: dict[int, Part] = {}
         self._graph: OwnRows | None = None  # that was used last
-        self._count = 0
-        self._gone: list[int] = []  # parts that nobody holds any more
+        self.numbers = count()  # of parts
+        self.gone: list[int] = []  # parts that nobody holds any more
         self._lock, self._is_busy = RLock(), False
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # a rank has one processor
-
-    def number(self) -> int:
-        """A number for another part."""
-        self._count += 1
-        return self._count
-
-    def forget(self, number: int) -> None:
-        """Drop a part the next time that something is asked."""
-        self._gone.append(number)
 
     def ask(self, job: str, number: int, *told: Any, **own: Any) -> Any:
         """Have all ranks do a job on a part; those of another thread wait for their turn.
@@ -57,7 +49,8 @@ class Team:
                     "the ranks are at work, and this is their own progress function: ask once the "
                     "call that it tells of has returned"
                 )
-            gone, self._gone = self._gone, []
+            gone = self.gone.copy()
+            self.gone.clear()
             self._is_busy, self.ranks.has_agreed = True, False
             try:
                 self.ranks.command((job, number, told, gone))
