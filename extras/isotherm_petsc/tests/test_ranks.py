@@ -142,11 +142,13 @@ def test_a_rank_that_is_killed_or_stuck_ends_the_job_with_a_message(tmp_path, en
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
     assert process.returncode != 0
-    assert err.count("error:") == 1, err
     if ends == "killed":
-        assert "rank 1 was killed or has failed" in err
+        assert "signal 9" in err
+        # Open MPI 5 ends the others at once; before, the first rank has a second to say why.
+        assert err.count("error: rank 1 was killed or has failed") == ("prterun" not in err), err
     else:
-        assert "rank 0 of 3 has waited 3 s for a step of the solve" in err
+        assert err.count("error: rank 0 of 3 has waited 3 s for ") == 1, err
+    assert err.count("error:") <= 1, err
 
 
 def test_processes_that_do_not_serve_are_told_how_to_start(job):

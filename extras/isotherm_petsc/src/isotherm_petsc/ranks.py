@@ -28,6 +28,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 PIECE = 1 << 26  # bytes that are sent at once
 WAKE = 1717  # the tag of the message that a command follows
 NAP = 0.002  # seconds between two looks for one
+LOOK = 0.1  # seconds between two looks of the watchdog
 STUCK = 75  # the exit code: a temporary failure, as in sysexits.h
 TIMEOUT = 600.0  # seconds of waiting, unless the environment says otherwise
 
@@ -197,7 +198,7 @@ class Watchdog:
     def _watch(self) -> None:
         while True:
             looked = time.monotonic()
-            time.sleep(min(0.5, self._timeout / 4))
+            time.sleep(LOOK)
             if time.monotonic() - looked > self._timeout / 2:  # this process was the stopped one
                 self._since = self._since and time.monotonic()
             since = self._since
