@@ -1,6 +1,6 @@
 """What a job on ranks would take: memory of the first rank and of the others, and seconds.
 
-A model of the code in this package; docs/many-machines.md holds it against measurements. Edges are
+A model of the code in this package, made by reading it; no measurement has tried it yet. Edges are
 taken to join nodes at random, the worst there is: the e entries of a rank then lead to
 ``(N − n) (1 − exp(−e / N))`` different nodes of other ranks, its ghosts.
 """
