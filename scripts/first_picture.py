@@ -1,6 +1,6 @@
 """Draw what isotherm does, docs/images/first_picture.svg: ``python scripts/first_picture.py``.
 
-Needs matplotlib and networkx (``isotherm[docs]``).
+Needs matplotlib and networkx (``isotherm[dev]``).
 """
 
 from __future__ import annotations

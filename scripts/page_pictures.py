@@ -1,6 +1,6 @@
 """Take the pictures of the labelling page in docs/images: ``python scripts/page_pictures.py``.
 
-Needs ``isotherm[browser]`` and Chromium, as the tests of the page do (``.ci/browser``). The page
+Needs ``isotherm[dev]`` and Chromium, as the tests of the page do (``.ci/browser``). The page
 shows Debian's packages, of which a few have their label, and one of them is looked up.
 """
 

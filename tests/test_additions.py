@@ -12,6 +12,8 @@ from isotherm.engines import ENGINES, additions, changes, choose_engine
 from isotherm.solvers.superposition import Superposition, superpose
 from oracle import exact_temperatures, random_graph
 
+pytestmark = pytest.mark.any_version
+
 every_engine = pytest.mark.parametrize("engine", EVERY_ENGINE[1:])  # but for "auto"
 
 

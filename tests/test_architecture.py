@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import isotherm
+
+pytestmark = pytest.mark.core_free
 
 ROOT = Path(isotherm.__file__).parent
 

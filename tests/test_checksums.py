@@ -21,6 +21,8 @@ from isotherm.pipeline import Silent, do
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.opening import open_source
 
+pytestmark = pytest.mark.core_free
+
 EDGES = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "x"), ("x", "y"), ("y", "z"), ("z", "x")]
 CSV = ("source,target\n" + "".join(f"{i},{j}\n" for i, j in EDGES)).encode()
 TABLE = pa.table({"source": [i for i, _ in EDGES], "target": [j for _, j in EDGES]})

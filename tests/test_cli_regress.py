@@ -8,6 +8,8 @@ import pytest
 
 from conftest import CliRun
 
+pytestmark = pytest.mark.core_free
+
 
 @pytest.fixture
 def here(tmp_path):

@@ -40,6 +40,8 @@ from isotherm.solvers.imbalance import imbalance
 from oracle import random_graph
 from stand_in_device import StandInDevice, StandInEngine
 
+pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
+
 
 def labelled(rng, n=300, classes=3, **how):
     graph = random_graph(rng, n, **how)

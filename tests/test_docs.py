@@ -14,6 +14,8 @@ import isotherm
 from conftest import CliRun
 from isotherm.engines import ENGINES
 
+pytestmark = pytest.mark.core_free
+
 ROOT = Path(__file__).parents[1]
 AT_ROOT = [ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md")]
 PAGES = [*AT_ROOT, *sorted((ROOT / "docs").glob("*.md"))]

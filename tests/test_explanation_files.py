@@ -20,6 +20,8 @@ from isotherm.report.explanation_lines import explanation_lines, rest_words
 from isotherm.report.pages.explanation import Classes
 from isotherm.trust.leave_one_out import leave_one_out
 
+pytestmark = pytest.mark.core_free
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

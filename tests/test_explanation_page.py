@@ -16,6 +16,8 @@ from isotherm.report.palette import Palette
 from isotherm.trust.explain import Explanation
 from test_classification_report import NASTY, run_of
 
+pytestmark = pytest.mark.core_free
+
 
 class Picture:
     """The drawing of a page: circles by the kind and name of their nodes, and lines."""

@@ -16,7 +16,7 @@ from isotherm.solvers.method import Watch
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import exact_temperatures, grid, random_graph
 
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.any_version, pytest.mark.hostile]
 
 
 def spread_graph(rng, n, exponent=30):

@@ -43,6 +43,8 @@ from isotherm.read.load import gather_labels, load_graph
 from isotherm.read.opening import open_source
 from isotherm.read.options import TextOptions
 
+pytestmark = pytest.mark.core_free
+
 EDGES = [("007", "b", 1.0), ("b", "c", 2.5), ("c", "007", 4.0)]
 DEGREES = {"007": 5.0, "b": 3.5, "c": 6.5}
 

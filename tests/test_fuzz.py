@@ -28,6 +28,8 @@ from isotherm.compiled import core
 from isotherm.decision import DECISIONS
 from oracle import exact_temperatures, random_graph
 
+pytestmark = pytest.mark.any_version
+
 # 0 – 1 – 2 with a loop at 1: held at both ends, node 1 is at 1/2.
 PATH = Case("temperatures", 3, ((0, 1, 1.0), (1, 2, 1.0), (1, 1, 1.0)), (0, 2), ((1.0,), (0.0,)))
 # 0 – 1 – 2 – 3: nodes 1 and 2 are at 2/3 and 1/3.

@@ -17,6 +17,8 @@ from isotherm import FileError, GraphError, NotEnoughMemory, read_graph, read_la
 from isotherm.datasets.formats.arrays import read_npz
 from isotherm.read.formats import recognise
 
+pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
+
 PAIR_XML = "<graph><node id='é'/><node id='b'/><edge source='é' target='b'/></graph>"
 
 

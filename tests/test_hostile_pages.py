@@ -34,6 +34,8 @@ from isotherm.report.tables import Cell, Table
 from isotherm.report.template import TEMPLATES, page
 from test_classification_report import run_of
 
+pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
+
 NAMED = ["other", "accent", "ink", "paper", "line", "mark"]
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -17,6 +17,8 @@ from isotherm.trust.hot_seeds import solve_each_hot
 from isotherm.trust.leave_one_out import LeftOut
 from oracle import random_graph, random_seeds
 
+pytestmark = pytest.mark.any_version
+
 
 def pods(rng, weight, *, n_pods=40, size=6):
     """Cliques with one seed each, joined by weak links, and the labels of the seeds."""

@@ -33,6 +33,8 @@ from isotherm.solvers import NotConverged, SolveOptions
 from isotherm.solvers.certificate import Certificate
 from oracle import dense_temperatures, grid, one_hot, random_graph, random_seeds
 
+pytestmark = pytest.mark.any_version
+
 core = pytest.importorskip("isotherm._core", reason="isotherm was built without its core")
 
 SIMD = core.instruction_sets()

@@ -6,6 +6,8 @@ from isotherm import Graph
 from isotherm.errors import FileError
 from isotherm.page.attributes import LONGEST, MOST_COLUMNS, read_attributes
 
+pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
+
 GRAPH = Graph.from_edges("abc", "bcd")
 ROWS = [("b", "red", "<b>"), ("d", "", "x, y\nz"), ("z", "blue", "")]
 KNOWN = {1: {"colour": "red", "note": "<b>"}, 3: {"note": "x, y\nz"}}

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("starlette", reason="needs isotherm[page]")
-pytest.importorskip("playwright.sync_api", reason="needs isotherm[browser]; see .ci/browser")
+pytest.importorskip("playwright.sync_api", reason="needs isotherm[dev]; see .ci/browser")
 
 from playwright import sync_api as sync
 
@@ -28,6 +28,8 @@ HOSTILE = ["<img src=x onerror=alert(1)>", "\"'&`<script>", "\u202eevil\u202c", 
 WAIT = 90_000  # milliseconds; machines may be busy
 
 pytestmark = [
+    pytest.mark.any_version,
+    pytest.mark.core_free,
     pytest.mark.browser,
     pytest.mark.skipif(FOUND is None, reason="there is no Chromium here; see .ci/browser"),
 ]

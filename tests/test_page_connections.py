@@ -20,6 +20,8 @@ from uvicorn.server import ServerState
 from isotherm.page import connections
 from labelling_page import TOKEN, Client, path_graph, served, session_on
 
+pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
+
 BODY = "POST /api/label HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
 UNFINISHED = {
     "nothing": "",

@@ -17,6 +17,8 @@ from labelling_page import (
     two_blocks,
 )
 
+pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
+
 GRAPH = path_graph("a", "b", "c", "d")
 
 

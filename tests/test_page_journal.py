@@ -19,6 +19,8 @@ from isotherm.page.opening import PageFiles, open_session
 from isotherm.pipeline import Silent
 from labelling_page import Full, open_labelling, path_graph
 
+pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
+
 GRAPH = path_graph("a", "b", "c", "d")
 GIVEN = {"a": "left"}
 

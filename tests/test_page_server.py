@@ -32,6 +32,8 @@ from labelling_page import (
     two_blocks,
 )
 
+pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
+
 HOSTILE = ["<img src=x onerror=alert(1)>", "\"'&`", "\u202eevil\u202c", "x" * 10_000, "a,b\nc"]
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import isotherm
 
+pytestmark = pytest.mark.core_free
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))

@@ -16,6 +16,8 @@ from isotherm.trust.interval import proportion
 from isotherm.trust.leave_one_out import leave_one_out, leave_some_out
 from test_classification_report import NASTY, parsed, run_of
 
+pytestmark = pytest.mark.core_free
+
 
 def section_of(run, title):
     """The element of one section, and its text."""

@@ -27,6 +27,8 @@ from isotherm.read import unpacking
 from isotherm.read.opening import open_source
 from isotherm.read.unpacking import MOST_BYTES, MOST_TIMES, UnpackLimit
 
+pytestmark = pytest.mark.core_free
+
 SIZE = 1 << 25
 PACKERS = {
     "gz": gzip.compress,

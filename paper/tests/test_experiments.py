@@ -12,6 +12,8 @@ from paper.printed import TABLE1, TABLE2
 from paper.protocol import Cell, Store, cells_of, run_cells
 from paper.tables import is_close, summarise
 
+pytestmark = pytest.mark.core_free
+
 # --- one draw -----------------------------------------------------------------------------------
 
 

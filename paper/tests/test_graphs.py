@@ -23,7 +23,10 @@ from paper.tests.site_files import SNAP, files_of, netset_members, tar
 
 EDGES, LABELS = SNAP
 # pooch leaves connections open after an error.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.core_free,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 unchecked = pytest.mark.filterwarnings("ignore:.*no checksum is known")
 
 

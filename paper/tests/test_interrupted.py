@@ -15,6 +15,7 @@ from paper import protocol
 from paper.protocol import Store, cells_of, run_cells
 
 pytestmark = [
+    pytest.mark.core_free,
     pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs groups of processes"),
 ]

@@ -24,6 +24,8 @@ from paper.page import Table, image, page, section, write, write_csv
 from paper.printed import TABLE1, title_of
 from paper.tables import grouped
 
+pytestmark = pytest.mark.core_free
+
 ROOT = Path(__file__).parents[2]
 
 

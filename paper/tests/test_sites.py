@@ -14,6 +14,8 @@ from npz_files import npy
 from paper import sites
 from paper.tests.site_files import SNAP, netset_members, planetoid_files, python2_pickle, tar
 
+pytestmark = pytest.mark.core_free
+
 
 def edges_of(found):
     return np.argwhere(sparse.triu(found.adjacency).toarray()).tolist()

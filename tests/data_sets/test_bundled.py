@@ -11,6 +11,8 @@ import pytest
 from isotherm import load_dataset
 from isotherm.datasets.bundled import FOLDER
 
+pytestmark = pytest.mark.core_free
+
 SCRIPT = Path(__file__).parents[2] / "scripts" / "debian_packages.py"
 
 

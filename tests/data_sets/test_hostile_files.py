@@ -10,6 +10,8 @@ from isotherm.datasets.formats.arrays import read_npy, read_sparse
 from isotherm.errors import DatasetError
 from npz_files import npy, save_npz
 
+pytestmark = pytest.mark.core_free
+
 
 def test_a_npy_file_that_promises_more_than_it_holds_is_refused():
     whole = npy(np.arange(3))

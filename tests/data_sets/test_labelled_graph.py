@@ -14,6 +14,8 @@ from isotherm.errors import DatasetError
 from npz_files import dataset_file
 from paper.printed import TABLE1
 
+pytestmark = pytest.mark.core_free
+
 
 def test_any_file_of_the_format_is_a_data_set(tmp_path):
     (tmp_path / "mine.npz").write_bytes(dataset_file(extra=np.arange(3)))

@@ -10,6 +10,8 @@ from isotherm import DatasetError, ParameterError, load_dataset
 from isotherm.datasets import dataset_names
 from npz_files import dataset_file
 
+pytestmark = pytest.mark.core_free
+
 
 def test_names_are_those_bundled_and_those_in_the_folder(tmp_path):
     assert dataset_names() == ["karate", "debian"]
