@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from isotherm.read.layout import Layout
 
-# All white space that Unicode knows, or how it begins in UTF-8; line ends apart.
-BLANKS = tuple(letter.encode() for letter in " \t\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u205f\u3000")
-BLANKS += (b"\xe2\x80",)
+# Bytes with which all white space of Unicode begins in UTF-8, line ends apart. A single byte is
+# found a hundred times as quickly as two.
+BLANKS = tuple(bytes([byte]) for byte in b" \t\v\f\x1c\x1d\x1e\x1f\xc2\xe1\xe2\xe3")
 
 
 class Parser:
