@@ -12,9 +12,9 @@ GIVEN = frozenset({"seed", "given", "", None})  # also a row that was added by h
 GUESSED = frozenset({"predicted", "tie", "unreached", "unsure", "guessed", "ranked"})
 
 
-def has_status(names: Collection[str], *taken: str, label: str = "label") -> bool:
+def has_status(names: Collection[str], *taken: str, also: str = "label") -> bool:
     """Whether there are columns as results have them, and the status is none of those taken."""
-    ours = not {label, "labels", "value"}.isdisjoint(names)
+    ours = not {"label", "labels", "value", also}.isdisjoint(names)
     return ours and {"node", STATUS} <= {*names} and STATUS not in taken
 
 

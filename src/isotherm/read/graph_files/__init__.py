@@ -95,8 +95,8 @@ def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> Label
     report.columns = ("node", wanted)
     if columns.get("label") is None and len(known) > 1:
         report.hint(f"labels are read from the attribute {wanted!r}; the attributes are {there}")
-    # `write_predictions` names it class there, and networkx writes what `to_networkx` names label.
-    of_result = any(has_status(("node", *known), wanted, label=name) for name in ("class", "label"))
+    # `write_predictions` names it class there; networkx writes what `to_networkx` names label.
+    of_result = has_status(("node", *known), wanted, also="class")
     status = contents.column(STATUS) if of_result else None
     names = _texts(_names(contents, report), report, LabelError)
     return LabelRows(names, _texts(contents.column(wanted), report, LabelError), None, status)
