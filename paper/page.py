@@ -27,6 +27,7 @@ POLICY = (
 )
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; background: #fff }
+body { padding: 0 1rem }
 figure { margin: 1.5rem 0; overflow-x: auto }
 figcaption { font-weight: 600 }
 table { border-collapse: collapse }
