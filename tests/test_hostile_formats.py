@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from isotherm import FileError, GraphError, NotEnoughMemory, read_graph, read_labels
-from isotherm.datasets.formats.arrays import read_npz
+from isotherm.read.arrays import read_npz
 from isotherm.read.formats import recognise
 
 pytestmark = [pytest.mark.any_version, pytest.mark.core_free]

@@ -19,9 +19,9 @@ from isotherm import (
     read_graph,
     solve_dirichlet,
 )
-from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.job import Job
 from isotherm.pipeline import do
+from isotherm.read.labelled_graph import LabelledGraph
 
 MANY = 100_000
 

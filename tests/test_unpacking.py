@@ -198,7 +198,7 @@ def test_text_in_parquet_that_is_no_utf8_is_a_damaged_file(tmp_path, place):
 
 def test_an_array_of_no_entries_and_an_impossible_shape_is_refused(tmp_path):
     from isotherm import DatasetError, GraphError
-    from isotherm.datasets.formats.arrays import read_npy
+    from isotherm.read.arrays import read_npy
 
     for shape in ((0, 99999999999999999999), (0, 1 << 62, 4)):
         file = io.BytesIO()

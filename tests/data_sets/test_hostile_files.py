@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from isotherm.datasets.formats.arrays import read_npy, read_sparse
 from isotherm.errors import DatasetError
+from isotherm.read.arrays import read_npy, read_sparse
 from npz_files import npy, save_npz
 
 pytestmark = pytest.mark.core_free

@@ -8,9 +8,9 @@ import pytest
 
 from conftest import SHARED_DATA
 from isotherm import load_dataset
-from isotherm.datasets.formats.arrays import read_npz
-from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.errors import DatasetError
+from isotherm.read.arrays import read_npz
+from isotherm.read.labelled_graph import LabelledGraph
 from npz_files import dataset_file
 from paper.printed import TABLE1
 

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isotherm.datasets.bundled import BUNDLED
-from isotherm.datasets.formats.arrays import MOST_BYTES
-from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.errors import DatasetError, ParameterError
+from isotherm.read.arrays import MOST_BYTES
+from isotherm.read.labelled_graph import LabelledGraph
 
 if TYPE_CHECKING:
     import os
 
-    from isotherm.datasets.formats.arrays import Array
     from isotherm.graph import Graph
+    from isotherm.read.arrays import Array
 
     Folder = str | os.PathLike[str] | None
 

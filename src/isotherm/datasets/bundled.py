@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from isotherm.datasets.formats.labelled_graph import LabelledGraph
 from isotherm.graph import Graph
+from isotherm.read.labelled_graph import LabelledGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from isotherm.datasets.formats.arrays import Array
+    from isotherm.read.arrays import Array
 
     Labelled = tuple[Graph, Array]
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy
 
-from isotherm.datasets.formats.arrays import NODES_PER_ENTRY
 from isotherm.errors import FileError, GraphError
+from isotherm.read.arrays import NODES_PER_ENTRY
 from isotherm.read.layout import WHITE_SPACE, Layout
 from isotherm.read.matrix import graph_of_matrix
 from isotherm.read.options import TextOptions

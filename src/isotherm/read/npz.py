@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from isotherm.datasets.formats.arrays import SPARSE, load_arrays, sparse_edges
-from isotherm.datasets.formats.labelled_graph import ARRAYS, LabelledGraph
 from isotherm.errors import DatasetError, GraphError, LabelError
 from isotherm.graph.weights import check_weights
+from isotherm.read.arrays import SPARSE, load_arrays, sparse_edges
+from isotherm.read.labelled_graph import ARRAYS, LabelledGraph
 from isotherm.read.matrix import graph_of_matrix, named_by_position
 from isotherm.read.table import LabelRows
 from isotherm.read.zipped import open_archive
@@ -19,8 +19,8 @@ from isotherm.read.zipped import open_archive
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from isotherm.datasets.formats.arrays import Array
     from isotherm.graph import Graph
+    from isotherm.read.arrays import Array
     from isotherm.read.report import ReadReport
     from isotherm.read.source import Source
     from isotherm.read.table import Columns

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from isotherm.datasets.formats.arrays import MOST_BYTES, check_pointers, read_npz, write_npz
 from isotherm.errors import DatasetError
 from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN, decode_labels
+from isotherm.read.arrays import MOST_BYTES, check_pointers, read_npz, write_npz
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.datasets.formats.arrays import Array
+    from isotherm.read.arrays import Array
 
 _NEEDED = ("indptr", "indices", "labels")
 _OPTIONAL = ("names", "label_names")
