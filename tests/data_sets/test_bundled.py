@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isotherm import load_dataset
-from isotherm.datasets.bundled import FOLDER
+from isotherm.datasets import FOLDER
 
 pytestmark = pytest.mark.core_free
 

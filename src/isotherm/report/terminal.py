@@ -8,7 +8,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from isotherm.datasets.bundled import BUNDLED
+from isotherm.datasets import BUNDLED
 from isotherm.labels import number_classes
 from isotherm.memory import LANES, size_text
 from isotherm.printable import one_line

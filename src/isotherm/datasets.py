@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from isotherm.datasets.bundled import BUNDLED
+import numpy as np
+
 from isotherm.errors import DatasetError, ParameterError
+from isotherm.graph import Graph
 from isotherm.read.arrays import MOST_BYTES
 from isotherm.read.labelled_graph import LabelledGraph
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
-    from isotherm.graph import Graph
     from isotherm.read.arrays import Array
 
     Folder = str | os.PathLike[str] | None
+    Labelled = tuple[Graph, Array]
+
+FOLDER = files("isotherm") / "data"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +114,41 @@ def _read(path: Path) -> LabelledGraph:
         return LabelledGraph.from_bytes(data)
     except DatasetError as error:
         raise DatasetError(f"{path} is not a data set for isotherm: {error}") from None
+
+
+def karate() -> Labelled:
+    """Zachary's karate club: 34 members, 78 friendships, two factions."""
+    with (FOLDER / "karate_edges.csv").open() as lines:
+        edges = np.loadtxt(lines, dtype=np.int64, delimiter=",", skiprows=1)
+    with (FOLDER / "karate_clubs.csv").open() as lines:
+        clubs = np.loadtxt(lines, dtype=str, delimiter=",", skiprows=1)
+    return Graph.from_edges(edges[:, 0], edges[:, 1]), clubs[:, 1]
+
+
+def debian() -> Labelled:
+    """Debian's packages, by section; made by ``scripts/debian_packages.py``."""
+    found = LabelledGraph.from_bytes((FOLDER / "debian.npz").read_bytes())
+    return found.graph(), found.label_array()
+
+
+class Bundled(NamedTuple):
+    """What is known of a data set without loading it."""
+
+    load: Callable[[], Labelled]
+    title: str
+    source: str
+
+
+BUNDLED = {
+    "karate": Bundled(
+        karate,
+        "Zachary's karate club: members and friendships, by faction",
+        "W. W. Zachary, An information flow model for conflict and fission in small "
+        "groups, Journal of Anthropological Research 33 (1977), 452–473",
+    ),
+    "debian": Bundled(
+        debian,
+        "Debian 12: packages and their dependencies, by section",
+        "the package index of Debian 12.15 (bookworm), main, amd64, of 11 July 2026",
+    ),
+}
