@@ -2,7 +2,7 @@
 
 The way of a file:
 
-1. `opening`: a file (`source`), its bytes, unpacked (`unpacking`, `zipped`); or the files of a
+1. `opening`: a file (`source`), its bytes, unpacked (`unpacking`, `zip_archives`); or the files of a
    folder or a pattern (`parts`);
 2. `formats`: recognised by the first bytes (`recognisers`), or refused with a reason (`refusals`);
    the table of all formats;

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from isotherm.errors import FileError, IsothermError, ParameterError
 from isotherm.read.layout import is_header
 from isotherm.read.row_table import as_cell, table_of_rows
-from isotherm.read.zipped import open_archive
+from isotherm.read.zip_archives import open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

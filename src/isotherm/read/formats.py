@@ -28,7 +28,7 @@ from isotherm.read.recognisers import (
     is_pickle,
     matches,
 )
-from isotherm.read.zip_kinds import is_of_arrays, is_open_document, is_workbook
+from isotherm.read.zip_archives import is_of_arrays, is_open_document, is_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -14,7 +14,7 @@ from isotherm.read.arrays import SPARSE, load_arrays, sparse_edges
 from isotherm.read.labelled_graph import ARRAYS, LabelledGraph
 from isotherm.read.matrix import graph_of_matrix, named_by_position
 from isotherm.read.table import LabelRows
-from isotherm.read.zipped import open_archive
+from isotherm.read.zip_archives import open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Collection

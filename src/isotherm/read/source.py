@@ -17,8 +17,7 @@ from isotherm.memory import SMALL, free_memory, size_text
 from isotherm.read.faults import reading
 from isotherm.read.formats import recognise
 from isotherm.read.unpacking import Counted, UnpackLimit, unpacked
-from isotherm.read.zip_kinds import is_packed_file
-from isotherm.read.zipped import OnlyMember
+from isotherm.read.zip_archives import OnlyMember, is_packed_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
