@@ -1,6 +1,7 @@
 """Small files of arrays, in the formats of NumPy, of SciPy and of data sets."""
 
 import io
+import zipfile
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +11,15 @@ def npy(array):
     file = io.BytesIO()
     np.save(file, array, allow_pickle=True)
     return file.getvalue()
+
+
+def npz_of(**members):
+    """An archive of members as they are, whatever they hold."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(f"{name}.npy", data)
+    return file
 
 
 def save_npz(matrix):

@@ -15,6 +15,8 @@ import typer
 from isotherm import (
     FileError,
     Graph,
+    GraphError,
+    LabelError,
     NotEnoughMemory,
     ParameterError,
     read_graph,
@@ -26,6 +28,7 @@ from isotherm.read import source as reading
 from isotherm.read import unpacking
 from isotherm.read.opening import open_source
 from isotherm.read.unpacking import MOST_BYTES, MOST_TIMES, UnpackLimit
+from npz_files import npz_of
 
 pytestmark = pytest.mark.core_free
 
@@ -197,22 +200,19 @@ def test_text_in_parquet_that_is_no_utf8_is_a_damaged_file(tmp_path, place):
 
 
 def test_an_array_of_no_entries_and_an_impossible_shape_is_refused(tmp_path):
-    from isotherm import DatasetError, GraphError
-    from isotherm.read.arrays import read_npy
-
+    path = tmp_path / "bad.npz"
     for shape in ((0, 99999999999999999999), (0, 1 << 62, 4)):
         file = io.BytesIO()
         header = {"descr": "<i8", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
-        with pytest.raises(DatasetError, match="shape"):
-            read_npy(file.getvalue())
-    with pytest.raises(DatasetError, match=r"not a \.npy file"):
-        read_npy(file.getvalue().replace(b")", b"("))  # no Python at all
-    path = tmp_path / "bad.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("indptr.npy", file.getvalue())
-    with pytest.raises(GraphError, match="shape"):
-        read_graph(path)
+        path.write_bytes(npz_of(indptr=file.getvalue()).getvalue())
+        with pytest.raises(GraphError, match="shape"):
+            read_graph(path)
+        with pytest.raises(LabelError, match="shape"):
+            read_labels(path, Graph.from_edges("a", "b"))
+    path.write_bytes(npz_of(indptr=file.getvalue().replace(b")", b"(")).getvalue())
+    with pytest.raises(GraphError, match=r"not a \.npy file"):
+        read_graph(path)  # no Python at all
 
 
 def test_nan_in_json_is_no_label_and_is_not_two_values(tmp_path):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from isotherm.errors import DatasetError
+from isotherm.read.zip_archives import open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -31,57 +32,39 @@ MOST_BYTES = 2**30  # of a data set; the largest seen here has a tenth of this
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
-def read_npy(data: bytes) -> Array:
-    """The array of numbers or strings in a ``.npy`` file.
+def read_npz(
+    file: IO[bytes],
+    wanted: Collection[str],
+    *checks: Callable[[int], None],
+    most: float = MOST_BYTES,
+) -> dict[str, Array]:
+    """The arrays named `wanted` in a ``.npz`` file, as `numpy.load` reads them, if they are there.
 
     Raises
     ------
     DatasetError
-        A damaged file, one with other contents than its header says, or one of objects.
-    """
-    return _checked_array(lambda: BytesIO(data), len(data))
-
-
-def read_npz(data: bytes, wanted: Collection[str], *, most: int = MOST_BYTES) -> dict[str, Array]:
-    """The arrays named `wanted` in a ``.npz`` file; those that it lacks are left out.
-
-    Raises
-    ------
-    DatasetError
-        A damaged file, one that unpacks to more than `most` bytes, one with pickles.
+        A damaged file, one with pickles, one whose arrays unpack to more than `most` bytes or do
+        not hold what their headers promise.
     """
     try:
-        archive = zipfile.ZipFile(BytesIO(data))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+        with open_archive(file, *checks) as archive:
+            found = {name: archive.NameToInfo.get(f"{name}.npy") for name in wanted}
+            members = {name: member for name, member in found.items() if member is not None}
+            if sum(member.file_size for member in members.values()) > most:
+                raise DatasetError(f"a .npz file that unpacks to more than {most} bytes")
+            return {name: _unpacked(archive, member, name) for name, member in members.items()}
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise DatasetError(f"not a .npz file: {error}") from None
-    with archive:
-        found = [archive.NameToInfo.get(f"{name}.npy") for name in wanted]
-        if sum(member.file_size for member in found if member is not None) > most:
-            raise DatasetError(f"a .npz file that unpacks to more than {most} bytes")
-        return load_arrays(archive, wanted)
 
 
-def load_arrays(archive: zipfile.ZipFile, wanted: Collection[str]) -> dict[str, Array]:
-    """The arrays named `wanted` in an open ``.npz`` file, as `numpy.load` reads them.
-
-    Raises
-    ------
-    DatasetError
-        Members that are damaged, have pickles, or do not hold what their headers promise.
-    """
-    arrays = {}
-    for name in wanted:
-        member = archive.NameToInfo.get(f"{name}.npy")
-        if member is None:
-            continue
-        try:
-            # What a member says of its size is the most that is read of it.
-            arrays[name] = _checked_array(partial(archive.open, member), member.file_size)
-        except DatasetError as error:
-            raise DatasetError(f"{name!r} is {error}") from None
-        except Exception as error:  # each way of packing has errors of its own
-            raise DatasetError(f"not a .npz file: {error}") from None
-    return arrays
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
+    try:
+        # What a member says of its size is the most that is read of it.
+        return _checked_array(partial(archive.open, member), member.file_size)
+    except DatasetError as error:
+        raise DatasetError(f"{name!r} is {error}") from None
+    except Exception as error:  # each way of packing has errors of its own
+        raise DatasetError(f"not a .npz file: {error}") from None
 
 
 def _checked_array(opened: Callable[[], IO[bytes]], size: int) -> Array:
@@ -139,11 +122,6 @@ def write_npz(arrays: dict[str, Array], *, small: bool = False) -> bytes:
 
 
 SPARSE = frozenset({"format", "shape", "indptr", "indices", "row", "col", "data"})
-
-
-def read_sparse(data: bytes) -> tuple[int, NDArray[np.int64], NDArray[np.int64], Array]:
-    """See `sparse_edges`: of the contents of a file."""
-    return sparse_edges(read_npz(data, SPARSE))
 
 
 def sparse_edges(

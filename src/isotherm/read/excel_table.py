@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from isotherm.errors import FileError, IsothermError, ParameterError
 from isotherm.read.layout import is_header
 from isotherm.read.row_table import as_cell, table_of_rows
-from isotherm.read.zip_archives import open_archive
+from isotherm.read.zip_archives import check_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 1000
 FIRST = 200  # rows that tell whether the first one names the columns
-BLOCK = 1 << 20
-_DECLARED = (b"<!DOCTYPE", b"<!ENTITY")
 
 
 def open_excel(
@@ -41,7 +39,7 @@ def open_excel(
     import openpyxl
 
     with _faults(source.name):
-        _check_parts(source)
+        check_workbook(source)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about drawings and styles, which do not matter here
             book = openpyxl.load_workbook(
@@ -54,22 +52,6 @@ def open_excel(
             return _named(_read(sheet, source.name), options.header, wanted, source.name)
 
     return table_of_rows(source, options, rows)
-
-
-def _check_parts(source: Source) -> None:
-    """Refuse what unpacks to too much, has macros, or declares entities."""
-    with open_archive(source) as archive:
-        names = [member.filename.lower() for member in archive.infolist()]
-        if any(name.endswith("vbaproject.bin") for name in names):
-            raise FileError(f"{source.name} has macros: save it without them, as .xlsx, or as CSV")
-        for member in archive.infolist():
-            if member.filename.lower().endswith((".xml", ".rels")):
-                with archive.open(member) as part:
-                    if any(mark in part.read(BLOCK) for mark in _DECLARED):
-                        raise FileError(
-                            f"{source.name} declares XML entities, which no workbook needs, so it "
-                            "is not read: save it again as .xlsx, or as CSV"
-                        )
 
 
 def _sheet(book: Any, wanted: str | None, name: str) -> Any:

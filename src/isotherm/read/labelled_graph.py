@@ -11,6 +11,7 @@ The format of data sets, the bundled one too: a ``.npz`` with
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ import scipy
 from isotherm.errors import DatasetError
 from isotherm.graph import Graph
 from isotherm.labels import UNKNOWN, decode_labels
-from isotherm.read.arrays import MOST_BYTES, check_pointers, read_npz, write_npz
+from isotherm.read.arrays import check_pointers, read_npz, write_npz
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,15 +114,15 @@ class LabelledGraph:
         return cls(whole, labels, names, label_names)
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, most: int = MOST_BYTES) -> LabelledGraph:
-        """From the contents of a file, which may unpack to `most` bytes.
+    def from_bytes(cls, data: bytes) -> LabelledGraph:
+        """From the contents of a file, which may unpack to `MOST_BYTES`.
 
         Raises
         ------
         DatasetError
             Saying what is wrong with it.
         """
-        return cls.from_arrays(read_npz(data, ARRAYS, most=most))
+        return cls.from_arrays(read_npz(BytesIO(data), ARRAYS))
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> LabelledGraph:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zipfile
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +10,10 @@ import scipy
 
 from isotherm.errors import DatasetError, GraphError, LabelError
 from isotherm.graph.weights import check_weights
-from isotherm.read.arrays import SPARSE, load_arrays, sparse_edges
+from isotherm.read.arrays import SPARSE, read_npz, sparse_edges
 from isotherm.read.labelled_graph import ARRAYS, LabelledGraph
 from isotherm.read.matrix import graph_of_matrix, named_by_position
 from isotherm.read.table import LabelRows
-from isotherm.read.zip_archives import open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -59,11 +58,8 @@ def read_labels(source: Source, _: Columns, report: ReadReport) -> LabelRows:
 
 
 def _arrays(source: Source, wanted: Collection[str]) -> dict[str, Array]:
-    try:
-        with open_archive(source) as archive:
-            return load_arrays(archive, wanted)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise DatasetError(f"not a .npz file: {error}") from None
+    checks = source.check_unpacked, source.check_room
+    return read_npz(source.everything(), wanted, *checks, most=math.inf)
 
 
 def _named(found: LabelledGraph) -> Graph:

@@ -11,12 +11,14 @@ from typing import IO, TYPE_CHECKING, Any
 from isotherm.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from isotherm.read.source import Source
 
 MARK = b"PK\x03\x04"
 _OF_WORKBOOKS = ("[content_types].xml", "_rels/", "docprops/", "xl/")
+BLOCK = 1 << 20  # bytes of each part of a workbook that are looked at
+_DECLARED = (b"<!DOCTYPE", b"<!ENTITY")
 _ENCRYPTED = 1  # the bit of a member that has a password
 
 
@@ -56,13 +58,29 @@ def is_packed_file(head: bytes, ending: str) -> bool:
 
 
 @contextmanager
-def open_archive(source: Source) -> Iterator[zipfile.ZipFile]:
-    """An archive all of whose members together are not too large once they are unpacked."""
-    with zipfile.ZipFile(source.everything()) as archive:
+def open_archive(file: IO[bytes], *checks: Callable[[int], None]) -> Iterator[zipfile.ZipFile]:
+    """An archive, once no check has refused the bytes that all its members unpack to."""
+    with zipfile.ZipFile(file) as archive:
         size = sum(member.file_size for member in archive.infolist())
-        source.check_unpacked(size)
-        source.check_room(size)
+        for check in checks:
+            check(size)
         yield archive
+
+
+def check_workbook(source: Source) -> None:
+    """Refuse a workbook that unpacks to too much, has macros, or declares entities."""
+    with open_archive(source.everything(), source.check_unpacked, source.check_room) as archive:
+        names = [member.filename.lower() for member in archive.infolist()]
+        if any(name.endswith("vbaproject.bin") for name in names):
+            raise FileError(f"{source.name} has macros: save it without them, as .xlsx, or as CSV")
+        for member in archive.infolist():
+            if member.filename.lower().endswith((".xml", ".rels")):
+                with archive.open(member) as part:
+                    if any(mark in part.read(BLOCK) for mark in _DECLARED):
+                        raise FileError(
+                            f"{source.name} declares XML entities, which no workbook needs, so it "
+                            "is not read: save it again as .xlsx, or as CSV"
+                        )
 
 
 class OnlyMember:
