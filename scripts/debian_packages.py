@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.read.labelled_graph import LabelledGraph
+from isotherm.read.npz import LabelledGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -21,7 +21,7 @@ from isotherm import (
 )
 from isotherm.job import Job
 from isotherm.pipeline import do
-from isotherm.read.labelled_graph import LabelledGraph
+from isotherm.read.npz import LabelledGraph
 
 MANY = 100_000
 

@@ -12,7 +12,7 @@ import numpy as np
 from isotherm.errors import DatasetError, ParameterError
 from isotherm.graph import Graph
 from isotherm.read.arrays import MOST_BYTES
-from isotherm.read.labelled_graph import LabelledGraph
+from isotherm.read.npz import LabelledGraph
 
 if TYPE_CHECKING:
     import os

@@ -10,7 +10,7 @@ from conftest import SHARED_DATA
 from isotherm import load_dataset
 from isotherm.errors import DatasetError
 from isotherm.read.arrays import read_npz
-from isotherm.read.labelled_graph import LabelledGraph
+from isotherm.read.npz import LabelledGraph
 from npz_files import dataset_file
 from paper.printed import TABLE1
 

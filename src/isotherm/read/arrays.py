@@ -1,6 +1,6 @@
-"""The files of NumPy and of SciPy's sparse matrices → arrays, by NumPy's reader under limits.
+"""The files of NumPy and of SciPy's sparse matrices → arrays, under limits, and → Graph.
 
-It believes the header of an array and makes room for what that promises. Here the promise must
+NumPy believes the header of an array and makes room for what that promises. Here the promise must
 agree with the bytes that are there before NumPy sees it.
 """
 
@@ -15,15 +15,22 @@ from math import prod
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.lib import format as npy
 
-from isotherm.errors import DatasetError
+from isotherm.errors import DatasetError, GraphError
+from isotherm.graph import Graph
+from isotherm.graph.nodes import NodeIndex
+from isotherm.graph.rows import rows_from_matrix
+from isotherm.graph.weights import as_csr
 from isotherm.read.zip_archives import open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
     Array = NDArray[np.generic]  # of numbers or of strings
 
@@ -183,3 +190,17 @@ def check_pointers(indptr: Array) -> NDArray[np.int64]:
     if start[-1] > MOST_BYTES:
         raise DatasetError(f"row pointers up to {start[-1]}, more than any data set has")
     return start
+
+
+def graph_of_matrix(matrix: sparse.csr_array, name: str, *, first: int) -> Graph:
+    """The graph of a matrix in the file `name`; its nodes are counted from `first` on."""
+    try:
+        return named_by_position(Graph(rows_from_matrix(as_csr(matrix))), first=first)
+    except GraphError as error:
+        raise GraphError(f"{name}: {error}") from None
+
+
+def named_by_position(graph: Graph, *, first: int) -> Graph:
+    """The same with positions, counted from `first` on and written out, as ids."""
+    numbers = pa.array(np.arange(first, first + graph.n_nodes))
+    return Graph(graph.rows, NodeIndex(pc.cast(numbers, pa.large_string())))

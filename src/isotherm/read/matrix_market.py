@@ -11,9 +11,8 @@ import pyarrow.compute as pc
 import scipy
 
 from isotherm.errors import FileError, GraphError
-from isotherm.read.arrays import NODES_PER_ENTRY
+from isotherm.read.arrays import NODES_PER_ENTRY, graph_of_matrix
 from isotherm.read.layout import WHITE_SPACE, Layout
-from isotherm.read.matrix import graph_of_matrix
 from isotherm.read.options import TextOptions
 from isotherm.read.report import shown
 from isotherm.read.text_table import TextTable
