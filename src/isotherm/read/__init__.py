@@ -7,7 +7,7 @@ The way of a file:
 2. `formats`: recognised by the first bytes (`recognisers`), or refused with a reason (`refusals`);
    the table of all formats;
 3. `text_table`, `arrow_table`, `parts_table`, or `row_table` for what libraries read row by row
-   (`sqlite_table`, `excel_table`, `json_table`, `networkx_edges`): opened as a table, a text file
+   (`sqlite_table`, `excel_table`, `json_files`, `networkx_edges`): opened as a table, a text file
    by looking at its first lines (`layout`); which columns count is said, or told by their names
    (`paired_names`) and contents (`column_contents`), never guessed (`columns`);
 4. `parse`: rows, block by block;
@@ -15,7 +15,7 @@ The way of a file:
    texts that `numbers` reads, ids may be `similar_ids` or of two sides (`bipartite`), and labels
    may be placeholders or spelt in several ways (`known_labels`).
 
-What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_labels`,
+What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_files`,
 `saved_graph`.
 `faults` makes one kind of error of whatever may go wrong with a file.
 `options` is what a user says of a file, `report` what became of it, and `load` runs the steps.

@@ -282,11 +282,11 @@ FORMATS = [
            outputs=(_EXCEL,), has_tables=True, library="openpyxl", seconds=1.5),
     Format("OpenDocument", is_open_document, refused=refusals.OPEN_DOCUMENT),
     Format("old or encrypted Office file", begins(b"\xd0\xcf\x11\xe0"), refused=refusals.OFFICE),
-    Format("JSON", matches(rb"[{\[]"), Later("read.json_table", "open_json"),
-           read_labels=Later("read.json_labels", "read_labels"), outputs=(_JSON, _LINES),
+    Format("JSON", matches(rb"[{\[]"), Later("read.json_files", "open_json"),
+           read_labels=Later("read.json_files", "read_labels"), outputs=(_JSON, _LINES),
            memory=10),
     Format("JSON graph", is_node_link, listed_as=(), memory=10,
-           read_contents=Later("read.graph_files.node_link", "read_node_link")),
+           read_contents=Later("read.json_files", "read_node_link")),
 ]
 # fmt: on
 
