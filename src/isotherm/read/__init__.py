@@ -9,7 +9,7 @@ The way of a file:
 3. `text_table`, `arrow_table`, `parts_table`, or `row_table` for what libraries read row by row
    (`sqlite_table`, `excel_table`, `json_files`, `networkx_edges`): opened as a table, a text file
    by looking at its first lines (`layout`); which columns count is said, or told by their names
-   (`paired_names`) and contents (`column_contents`), never guessed (`columns`);
+   and contents (`column_kinds`), never guessed (`columns`);
 4. `parse`: rows, block by block;
 5. `edges` or `labels`: node ids numbered as they come, then the Graph; labels by node. Weights are
    texts that `numbers` reads, ids may be `similar_ids` or of two sides (`bipartite`), and labels

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from isotherm.errors import LabelError
-from isotherm.read.column_contents import plain
+from isotherm.read.column_kinds import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import GraphError, LabelError, ParameterError
-from isotherm.read.column_contents import share_of_common, why_no_ids
+from isotherm.read.column_kinds import (
+    find_pair,
+    is_named_like_ids,
+    share_of_common,
+    stands_beside,
+    why_no_ids,
+)
 from isotherm.read.drawn import find_drawn
-from isotherm.read.paired_names import find_pair, is_named_like_ids, stands_beside
 from isotherm.read.report import shown
 
 if TYPE_CHECKING:

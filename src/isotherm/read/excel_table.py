@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from isotherm.errors import FileError, IsothermError, ParameterError
-from isotherm.read.layout import is_header
+from isotherm.read.column_kinds import is_header
 from isotherm.read.row_table import as_cell, table_of_rows
 from isotherm.read.zip_archives import check_workbook
 

@@ -7,10 +7,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, GraphError, LabelError
+from isotherm.read.column_kinds import NAMES
 from isotherm.read.drawn import find_drawn
 from isotherm.read.graph_files.contents import contents_of
 from isotherm.read.known_labels import words_of_weight
-from isotherm.read.layout import NAMES
 from isotherm.read.results import STATUS, has_status
 from isotherm.read.row_table import as_cell, table_of_rows
 from isotherm.read.table import LabelRows

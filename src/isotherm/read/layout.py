@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, ParameterError
-from isotherm.read.column_contents import plain, why_no_ids
-from isotherm.read.paired_names import names_ends
+from isotherm.read.column_kinds import NAMES, is_header, is_number, plain
 from isotherm.read.row_splitter import RowSplitter
 from isotherm.read_only import cached_property
 
@@ -23,17 +22,7 @@ WHITE_SPACE = "white space"
 MAY_DELIMIT = ",\t;|"
 _DELIMITERS: tuple[str, ...] = (*MAY_DELIMIT, WHITE_SPACE)
 _OF_ENDING = {".csv": (",", ";", "\t", "|"), ".tsv": ("\t",), ".tab": ("\t",)}
-NAMES = {
-    "source": {"source", "src", "from", "node1", "start", "fromnodeid", "sourceid", "fromid"},
-    "target": {"target", "dst", "dest", "to", "node2", "end", "tonodeid", "targetid", "toid"},
-    "node": {"node", "id", "nodeid", "vertex", "name", "key"},
-    "label": {"label", "labels", "class", "category", "group", "community"},
-    "weight": {"weight", "weights"},
-}
 _SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)  # a first line that Excel writes and reads
-_NO_WORDS = ("dates", "amounts")
-_ALL_NAMES = set().union(*NAMES.values())
-_TELLING = {"source", "target", "node", "nodeid", "label", "labels", "class", "category", "weight"}
 
 
 @dataclass(frozen=True)
@@ -186,15 +175,6 @@ def split(line: str, delimiter: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def is_number(text: str) -> bool:
-    """Whether a cell is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text  # which Python takes for a digit
-
-
 def checked_delimiter(delimiter: str) -> str:
     r"""The delimiter that a user means: one character, ``\t``, ``tab`` or ``space``.
 
@@ -247,26 +227,3 @@ def _split_or_none(line: str, delimiter: str) -> list[str] | None:
         return split(line, delimiter) or None
     except csv.Error:
         return None
-
-
-def is_header(first: list[str], others: list[tuple[str, ...]], wanted: list[str]) -> bool:
-    """Whether the first row holds names of columns."""
-    if wanted and any(text in first for text in wanted):
-        return True
-    if any(is_number(cell) for cell in first if cell):
-        return False
-    names = {plain(cell) for cell in first}
-    if names & _TELLING or len(names & _ALL_NAMES) > 1:
-        return True
-    # Words above a column of numbers, dates or amounts.
-    return names_ends(first) or any(
-        cells
-        and (all(map(is_number, cells)) or _is_of(_NO_WORDS, cells))
-        and not _is_of(_NO_WORDS, [first[k]])
-        for k in range(len(first))
-        if (cells := [row[k] for row in others if k < len(row)])
-    )
-
-
-def _is_of(kinds: tuple[str, ...], cells: list[str]) -> bool:
-    return why_no_ids("", cells) in kinds

@@ -11,7 +11,7 @@ import pyarrow as pa
 from isotherm.errors import GraphError, LabelError, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.ends import DIRECTED
-from isotherm.read.layout import NAMES
+from isotherm.read.column_kinds import NAMES
 from isotherm.read.results import STATUS, has_status
 from isotherm.read.table import LabelRows
 
