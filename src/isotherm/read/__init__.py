@@ -4,7 +4,7 @@ The way of a file:
 
 1. `opening`: a file (`source`), its bytes, unpacked (`unpacking`, `zip_archives`); or the files of
    a folder or a pattern (`parts`);
-2. `formats`: recognised by the first bytes (`recognisers`), or refused with a reason (`refusals`);
+2. `formats`: recognised by the first bytes, or refused with a reason (`recognisers`);
    the table of all formats;
 3. `text_table`, `arrow_table`, `parts_table`, or `row_table` for what libraries read row by row
    (`sqlite_table`, `excel_table`, `json_files`, `networkx_edges`): opened as a table, a text file

@@ -13,21 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from isotherm.errors import FileError, MissingLibrary, ParameterError
 from isotherm.files import SAVED_GRAPH
-from isotherm.read import refusals
-from isotherm.read.recognisers import (
-    ATTRIBUTES,
-    GEXF,
-    GML,
-    GRAPHML,
-    PAJEK,
-    WEB,
-    XML,
-    as_utf8,
-    begins,
-    is_node_link,
-    is_pickle,
-    matches,
-)
+from isotherm.read import recognisers
+from isotherm.read.recognisers import as_utf8, begins, is_node_link, is_pickle, matches
 from isotherm.read.zip_archives import is_of_arrays, is_open_document, is_workbook
 
 if TYPE_CHECKING:
@@ -252,8 +239,8 @@ _GML_FILE = Output(
 FORMATS = [
     Format("text", lambda *_: True, Later("read.text_table", "TextTable"),
            outputs=(_CSV, _TSV), listed_as=("CSV", "TSV", "text")),
-    Format("pickle", is_pickle, refused=refusals.PICKLE),
-    Format("HDF5", begins(b"\x89HDF"), refused=refusals.HDF5),
+    Format("pickle", is_pickle, refused=recognisers.PICKLE),
+    Format("HDF5", begins(b"\x89HDF"), refused=recognisers.HDF5),
     Format("Parquet", begins(b"PAR1"), Later("read.arrow_table", "open_parquet"),
            outputs=(_PARQUET,)),
     Format("Arrow", begins(b"ARROW1", b"FEA1"), Later("read.arrow_table", "open_arrow")),
@@ -265,23 +252,23 @@ FORMATS = [
     Format("npz", is_of_arrays,
            read_graph=Later("read.npz", "read_graph"),
            read_labels=Later("read.npz", "read_labels"), memory=3),
-    Format("other XML", matches(XML), refused=refusals.OTHER_XML),
-    Format("GraphML", matches(GRAPHML), read_contents=Later(_NETWORKX, "read_graphml"),
+    Format("other XML", matches(recognisers.XML), refused=recognisers.OTHER_XML),
+    Format("GraphML", matches(recognisers.GRAPHML), read_contents=Later(_NETWORKX, "read_graphml"),
            library="networkx", memory=24, seconds=0.4, outputs=(_GRAPHML_FILE,)),
-    Format("web page", matches(WEB), refused=refusals.WEB_PAGE),
-    Format("GEXF", matches(GEXF), read_contents=Later(_NETWORKX, "read_gexf"),
+    Format("web page", matches(recognisers.WEB), refused=recognisers.WEB_PAGE),
+    Format("GEXF", matches(recognisers.GEXF), read_contents=Later(_NETWORKX, "read_gexf"),
            library="networkx", memory=21, seconds=0.25, outputs=(_GEXF_FILE,)),
-    Format("GML", matches(GML), read_contents=Later(_NETWORKX, "read_gml"),
+    Format("GML", matches(recognisers.GML), read_contents=Later(_NETWORKX, "read_gml"),
            library="networkx", memory=15, seconds=0.65, outputs=(_GML_FILE,)),
-    Format("Pajek", matches(PAJEK), refused=refusals.PAJEK_FILE),
-    Format("networkx edge list", matches(ATTRIBUTES),
+    Format("Pajek", matches(recognisers.PAJEK), refused=recognisers.PAJEK_FILE),
+    Format("networkx edge list", matches(recognisers.ATTRIBUTES),
            Later("read.networkx_edges", "open_edges"), listed_as=(), library="networkx"),
     Format("SQLite", begins(b"SQLite format 3\0"), Later("read.sqlite_table", "open_sqlite"),
            has_tables=True),
     Format("Excel", is_workbook, Later("read.excel_table", "open_excel"),
            outputs=(_EXCEL,), has_tables=True, library="openpyxl", seconds=1.5),
-    Format("OpenDocument", is_open_document, refused=refusals.OPEN_DOCUMENT),
-    Format("old or encrypted Office file", begins(b"\xd0\xcf\x11\xe0"), refused=refusals.OFFICE),
+    Format("OpenDocument", is_open_document, refused=recognisers.OPEN_DOCUMENT),
+    Format("old or encrypted Office file", begins(b"\xd0\xcf\x11\xe0"), refused=recognisers.OFFICE),
     Format("JSON", matches(rb"[{\[]"), Later("read.json_files", "open_json"),
            read_labels=Later("read.json_files", "read_labels"), outputs=(_JSON, _LINES),
            memory=10),
