@@ -17,7 +17,7 @@ from isotherm.read.column_kinds import (
     stands_beside,
     why_no_ids,
 )
-from isotherm.read.drawn import find_drawn
+from isotherm.read.label_columns import find_drawn
 from isotherm.read.report import shown
 
 if TYPE_CHECKING:

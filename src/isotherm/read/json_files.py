@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, GraphError, LabelError
 from isotherm.read.column_kinds import NAMES
-from isotherm.read.drawn import find_drawn
 from isotherm.read.graph_files.contents import contents_of
-from isotherm.read.known_labels import words_of_weight
-from isotherm.read.results import STATUS, has_status
+from isotherm.read.label_columns import STATUS, find_drawn, has_status, words_of_weight
 from isotherm.read.row_table import as_cell, table_of_rows
 from isotherm.read.table import LabelRows
 

@@ -120,14 +120,6 @@ def note_case(known: KnownLabels, report: ReadReport, *, merge: bool) -> KnownLa
     return replace(known, labels=merged.cast(known.labels.type))
 
 
-def words_of_weight(name: str, column: str) -> str:
-    """That a column of weights says nothing of labels, and how it would."""
-    return (
-        f"{name}: column {column!r} is not read; if it says how sure each label is, above 0 and at "
-        f"most 1, use --confidence {column}"
-    )
-
-
 def without_conflicts(known: KnownLabels, report: ReadReport) -> KnownLabels:
     """Labels without those of nodes that have two, which are counted as skipped."""
     if known.confidence is not None:

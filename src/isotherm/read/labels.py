@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from isotherm.errors import LabelError, UnknownNode
 from isotherm.read.bipartite import find_side
-from isotherm.read.drawn import are_drawn
 from isotherm.read.known_labels import (
     KnownLabels,
     label_by_node,
@@ -21,7 +20,7 @@ from isotherm.read.known_labels import (
     note_placeholders,
     without_conflicts,
 )
-from isotherm.read.results import GIVEN, GUESSED, words_of_guesses, words_of_others
+from isotherm.read.label_columns import GIVEN, GUESSED, are_drawn, words_of_guesses, words_of_others
 from isotherm.read.similar_ids import advice, find_normalised
 
 if TYPE_CHECKING:

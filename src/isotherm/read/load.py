@@ -12,16 +12,14 @@ from isotherm.labels import Labels
 from isotherm.memory import release_unused, size_text
 from isotherm.read.column_kinds import is_number
 from isotherm.read.columns import choose_edge_columns, choose_label_columns
-from isotherm.read.drawn import find_drawn
 from isotherm.read.edges import EdgeList
 from isotherm.read.formats import edge_formats, label_formats
 from isotherm.read.graph_files import graph_of, labels_of
-from isotherm.read.known_labels import words_of_weight
+from isotherm.read.label_columns import STATUS, find_drawn, has_status, words_of_weight
 from isotherm.read.labels import LabelList
 from isotherm.read.opening import open_source
 from isotherm.read.options import TextOptions
 from isotherm.read.report import ReadReport
-from isotherm.read.results import STATUS, has_status
 from isotherm.read.similar_ids import merge_ids, note_similar_ids
 from isotherm.read.source import Source
 from isotherm.read.table import LabelRows

@@ -12,7 +12,7 @@ from isotherm.errors import GraphError, LabelError, ParameterError
 from isotherm.graph import Graph
 from isotherm.graph.ends import DIRECTED
 from isotherm.read.column_kinds import NAMES
-from isotherm.read.results import STATUS, has_status
+from isotherm.read.label_columns import STATUS, has_status
 from isotherm.read.table import LabelRows
 
 _MADE_UP = re.compile(r"n?\d+")
