@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from isotherm.graph import Graph
-    from isotherm.read.graph_files.contents import Contents
+    from isotherm.read.graph_files import Contents
     from isotherm.read.options import TextOptions
     from isotherm.read.recognisers import Recogniser
     from isotherm.read.report import ReadReport
@@ -210,7 +210,7 @@ def in_words(names: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-_NETWORKX = "read.graph_files.networkx_files"
+_NETWORKX = "read.networkx_files"
 _TABLES, _GRAPHS, _WORKBOOK = "writers.tables", "writers.graphs", "writers.workbook"
 _CSV = Output("CSV", (".csv",), Later(_TABLES, "write_csv"), has_formulas=True)
 _TSV = Output("TSV", (".tsv",), Later(_TABLES, "write_tsv"), has_formulas=True)

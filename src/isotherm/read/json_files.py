@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, GraphError, LabelError
 from isotherm.read.column_kinds import NAMES
-from isotherm.read.graph_files.contents import contents_of
+from isotherm.read.graph_files import contents_of
 from isotherm.read.label_columns import STATUS, find_drawn, has_status, words_of_weight
 from isotherm.read.row_table import as_cell, table_of_rows
 from isotherm.read.table import LabelRows
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from isotherm.errors import IsothermError
     from isotherm.read.arrow_table import ArrowTable
-    from isotherm.read.graph_files.contents import Contents
+    from isotherm.read.graph_files import Contents
     from isotherm.read.options import TextOptions
     from isotherm.read.report import ReadReport
     from isotherm.read.row_table import Rows

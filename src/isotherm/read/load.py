@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from isotherm.graph import Graph
     from isotherm.read.columns import Choice, Known
-    from isotherm.read.graph_files.contents import Contents
+    from isotherm.read.graph_files import Contents
     from isotherm.read.opening import PartedSource
     from isotherm.read.table import Batch, Columns, Table
 

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from isotherm.errors import GraphError, IsothermError, NotEnoughMemory
-from isotherm.read.graph_files.contents import Contents, contents_of
-from isotherm.read.graph_files.xml_guard import OVER_TIME, GexfGuard, GraphMLGuard, XmlGuard
+from isotherm.read.graph_files import Contents, contents_of
 from isotherm.read.report import shown
 from isotherm.read.row_table import as_cell
+from isotherm.read.xml_guard import OVER_TIME, GexfGuard, GraphMLGuard, XmlGuard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
