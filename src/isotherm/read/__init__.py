@@ -3,10 +3,10 @@
 The way of a file:
 
 1. `opening`: a file (`source`), its bytes, unpacked (`unpacking`, `zip_archives`); or the files of
-   a folder or a pattern (`parts`);
+   a folder or a pattern, as one table;
 2. `formats`: recognised by the first bytes, or refused with a reason (`recognisers`);
    the table of all formats;
-3. `text_table`, `arrow_table`, `parts_table`, or `row_table` for what libraries read row by row
+3. `text_table`, `arrow_table`, or `row_table` for what libraries read row by row
    (`sqlite_table`, `excel_table`, `json_files`, `networkx_edges`): opened as a table, a text file
    by looking at its first lines (`layout`); which columns count is said, or told by their names
    and contents (`column_kinds`), never guessed (`columns`);

@@ -277,4 +277,4 @@ FORMATS = [
 ]
 # fmt: on
 
-PARTED = Format("several files", lambda *_: False, Later("read.parts_table", "PartsTable"))
+PARTED = Format("several files", lambda *_: False, Later("read.opening", "PartsTable"))
