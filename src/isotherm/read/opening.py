@@ -12,7 +12,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import FileError, IsothermError, MissingLibrary
 from isotherm.read.faults import reading
@@ -33,41 +33,22 @@ if TYPE_CHECKING:
 MOST_LISTED = 8
 
 
-@dataclass(frozen=True)
-class Part:
-    """A file of several.
-
-    Attributes
-    ----------
-    path : Path
-    size : int
-        Bytes.
-    """
+class Part(NamedTuple):
+    """A file of several."""
 
     path: Path
-    size: int
+    size: int  # bytes
 
 
 @dataclass
-class Parts:
-    """Files that are read as one.
+class PartedSource:
+    """Several files that are read as one table, in order."""
 
-    Attributes
-    ----------
-    name : str
-        As the user wrote it.
-    parts : list of Part
-        By their names, in order.
-    hashed : bool
-        Whether checksums are wanted.
-    checksums : dict
-        Those of the parts that were read.
-    """
-
-    name: str
+    name: str  # as the user wrote it
     parts: list[Part]
     hashed: bool = False
-    checksums: dict[str, str] = field(default_factory=dict)
+    checksums: dict[str, str] = field(default_factory=dict)  # of the parts that were read
+    format: Format = PARTED
 
     @property
     def size(self) -> int:
@@ -82,35 +63,10 @@ class Parts:
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class PartedSource:
-    """Several files that are read as one table.
-
-    Attributes
-    ----------
-    name : str
-        As the user wrote it, for messages.
-    parts : Parts
-    format : Format
-    """
-
-    name: str
-    parts: Parts
-    format: Format = PARTED
-
-    def checksum(self) -> str:
-        """See `Source.checksum`; of the list of all files."""
-        return self.parts.checksum()
-
-
 def check_libraries(path: str) -> None:
     """Refuse a file that needs a library that is missing, before any work is done.
 
     Whatever else is wrong with it is said when it is read.
-
-    Raises
-    ------
-    MissingLibrary
     """
     try:
         if not Path(path).is_file():  # a pipe can be read but once
@@ -130,39 +86,26 @@ def open_source(
     *,
     hashed: bool = False,
 ) -> Iterator[Source | PartedSource]:
-    """Open a file, a folder, the files that match a pattern, or several of these; see `open_file`.
-
-    Raises
-    ------
-    FileError
-        If standard input is one of several files.
-    """
+    """Open a file, a folder, the files that match a pattern, or several of these."""
     names = [os.fspath(one) for one in ([path] if isinstance(path, str | os.PathLike) else path)]
     name, several = names[0], len(names) > 1
     if several and STANDARD_INPUT in names:
         raise FileError("standard input (-) cannot be one of several files: name files only")
-    parts: Parts | None = None
+    parted: PartedSource | None = None
     with reading(name):
         if several:
-            joined = join_parts(names, hashed=hashed)
-            name, parts = joined.name, joined
+            parted = _joined(names, hashed=hashed)
         elif name != STANDARD_INPUT:
-            parts = find_parts(name, hashed=hashed)
-    if parts is not None:
-        yield PartedSource(name, parts)
+            parted = _find_parts(name, hashed=hashed)
+    if parted is not None:
+        yield parted
         return
     with open_file(name, limit, hashed=hashed) as source:
         yield source
 
 
-def find_parts(name: str, *, hashed: bool = False) -> Parts | None:
-    """The files of a folder or a pattern; None of a name that is that of one file.
-
-    Raises
-    ------
-    FileError
-        If there are none.
-    """
+def _find_parts(name: str, *, hashed: bool = False) -> PartedSource | None:
+    """The files of a folder or a pattern; None of a name that is that of one file."""
     path = Path(name)
     if path.is_dir():
         found = _files_in(path)
@@ -174,24 +117,18 @@ def find_parts(name: str, *, hashed: bool = False) -> Parts | None:
             raise FileError(f"no file matches {name}; {_there(_root(name))}")
     else:
         return None
-    return Parts(name, [Part(one, one.stat().st_size) for one in found], hashed)
+    return PartedSource(name, [Part(one, one.stat().st_size) for one in found], hashed)
 
 
-def join_parts(names: Sequence[str], *, hashed: bool = False) -> Parts:
-    """Several files, folders and patterns as one, in the order in which they are named.
-
-    Raises
-    ------
-    FileError
-        If some are not there.
-    """
+def _joined(names: Sequence[str], *, hashed: bool) -> PartedSource:
+    """Several files, folders and patterns as one, in the order in which they are named."""
     parts: list[Part] = []
     for name in names:
-        found = find_parts(name)
+        found = _find_parts(name)
         if found is None and not Path(name).exists():
             raise FileError(f"there is no file {name}")
         parts += [Part(Path(name), Path(name).stat().st_size)] if found is None else found.parts
-    return Parts(f"{names[0]} and {len(names) - 1} more", parts, hashed)
+    return PartedSource(f"{names[0]} and {len(names) - 1} more", parts, hashed)
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -233,15 +170,7 @@ def _there(folder: Path) -> str:
 
 
 class PartsTable:
-    """The rows of several files; see `Table`.
-
-    Parameters
-    ----------
-    source : PartedSource
-    options : TextOptions
-    wanted : sequence of str or None
-        Columns that the user names.
-    """
+    """The rows of several files; see `Table`."""
 
     def __init__(
         self, source: PartedSource, options: TextOptions, wanted: Sequence[str | None] = ()
@@ -249,14 +178,12 @@ class PartsTable:
         self._source, self._options, self._wanted = source, options, wanted
         self._n_done = 0  # bytes of files read
         self._own: Layout | None = None  # that of the first file
-        first = source.parts.parts[0]
-        with self._opened(first) as table:
+        with self._opened(source.parts[0]) as table:
             self._own = table.layout
-            self._format = table.format
             self.layout = replace(table.layout, sample=())
             self._first_rows = table.first_rows()
-        count = len(source.parts.parts)
-        self.format = f"{self._format}, {count:,} file{'s' if count > 1 else ''}"
+            count = len(source.parts)
+            self.format = f"{table.format}, {count:,} file{'s' if count > 1 else ''}"
 
     def first_rows(self) -> Sequence[Sequence[str]]:
         """See `Table.first_rows`; those of the first file."""
@@ -272,7 +199,7 @@ class PartsTable:
         also: Sequence[int] = (),
     ) -> Iterator[Batch]:
         """See `Table.batches`."""
-        for part in self._source.parts.parts:
+        for part in self._source.parts:
             with self._opened(part) as table:
                 own = ReadReport(str(part.path))
                 chosen, more = (self._columns_of(table, wanted) for wanted in (columns, also))
@@ -282,15 +209,14 @@ class PartsTable:
 
     def progress(self, _: ReadReport) -> tuple[int, int | None]:
         """How many bytes of files were read, and how many there are."""
-        return self._n_done, self._source.parts.size
+        return self._n_done, self._source.size
 
     def pieces(
         self, columns: Sequence[int], most: int, count: int
     ) -> Iterator[tuple[Batch, float]]:
         """See `Table.pieces`; from the first files on."""
-        seen, total = 0, self._source.parts.size
-        done = 0
-        for part in self._source.parts.parts:
+        seen, done, total = 0, 0, self._source.size
+        for part in self._source.parts:
             with self._opened(part) as table:
                 for batch, share in table.pieces(self._columns_of(table, columns), most, count):
                     seen += batch.nbytes
@@ -302,12 +228,10 @@ class PartsTable:
     @contextmanager
     def _opened(self, part: Part) -> Iterator[Table]:
         """A file as a table; it must be like the first one."""
-        options = self._options
+        options, source = self._options, self._source
         if self._own is not None and self._own.delimiter:
-            known = {"header": self._own.header, "delimiter": self._own.delimiter}
-            options = replace(options, **known)  # type: ignore[arg-type]
-        parts = self._source.parts
-        with open_file(str(part.path), options.unpacking, hashed=parts.hashed) as file:
+            options = replace(options, header=self._own.header, delimiter=self._own.delimiter)
+        with open_file(str(part.path), options.unpacking, hashed=source.hashed) as file:
             if file.format.open_table is None:
                 raise FileError(
                     f"{part.path} is {file.format.name}, and only tables can be read from several "
@@ -315,19 +239,19 @@ class PartsTable:
                 )
             table = file.format.open_table(file, options, self._wanted)
             if self._own is not None:
-                self._check(part, table)
+                self._check(part, table.layout, self._own)
             yield table
-            if parts.hashed:
-                parts.checksums[str(part.path)] = file.checksum()
+            if source.hashed:
+                source.checksums[str(part.path)] = file.checksum()
 
-    def _check(self, part: Part, table: Table) -> None:
-        first, own = self._source.parts.parts[0], self._own
-        if own is None or set(own.columns) == set(table.layout.columns):
+    def _check(self, part: Part, layout: Layout, own: Layout) -> None:
+        if set(own.columns) == set(layout.columns):
             return
-        one, other = (", ".join(map(repr, names)) for names in (own.columns, table.layout.columns))
+        one, other = (", ".join(map(repr, names)) for names in (own.columns, layout.columns))
         raise FileError(
-            f"{first.path} and {part.path} have different columns, {one} and {other}; read them "
-            "one by one, or name those you want by a pattern such as 'folder/part-*'"
+            f"{self._source.parts[0].path} and {part.path} have different columns, {one} and "
+            f"{other}; read them one by one, or name those you want by a pattern such as "
+            "'folder/part-*'"
         )
 
     def _columns_of(self, table: Table, columns: Sequence[int]) -> list[int]:
