@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from isotherm.files import replacing
-from isotherm.spreadsheet import as_text_cell
+from isotherm.writers.tables import as_text_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,20 +1,28 @@
-"""Tables, some rows at a time → CSV, TSV, JSON, JSON lines and Parquet."""
+"""Tables, some rows at a time → CSV, TSV, JSON, JSON lines and Parquet.
+
+A spreadsheet runs a text that begins like a formula: opened in Excel or LibreOffice, a CSV file
+whose cell is ``=HYPERLINK(…)`` runs it. With an apostrophe before it the cell is text.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
+import re
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from isotherm.spreadsheet import FORMULA, NUMBER
 from isotherm.text_data import may_have
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+# Both for Python and for Arrow's regular expressions.
+FORMULA = r"^[=+\-@\t\r]"
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 def write_csv(file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> None:
@@ -54,6 +62,19 @@ def write_parquet(file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> None:
     with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
         for batch in itertools.chain([first], rows):
             writer.write_batch(batch)
+
+
+def as_text_cell(cell: str) -> str:
+    """The cell, with an apostrophe before it if it begins like a formula; numbers stay numbers.
+
+    Examples
+    --------
+    >>> as_text_cell("=1+1"), as_text_cell("-5.2"), as_text_cell("@ann"), as_text_cell("bob")
+    ("'=1+1", '-5.2', "'@ann", 'bob')
+    """
+    if not re.match(FORMULA, cell) or (re.match(NUMBER, cell) and not cell.endswith("\n")):
+        return cell
+    return f"'{cell}"
 
 
 def without_formulas(batch: pa.RecordBatch) -> pa.RecordBatch:
