@@ -4,19 +4,20 @@ The way of a file:
 
 1. `opening`: a file (`source`), its bytes, unpacked (`unpacking`, `zip_archives`); or the files of
    a folder or a pattern, as one table;
-2. `formats`: recognised by the first bytes, or refused with a reason (`recognisers`);
-   the table of all formats;
-3. `text_table`, `arrow_table`, or `row_table` for what libraries read row by row
-   (`sqlite_table`, `excel_table`, `json_files`, `networkx_edges`): opened as a table, a text file
-   by looking at its first lines (`layout`); which columns count is said, or told by their names
-   and contents (`column_kinds`), never guessed (`columns`);
+2. `formats`: the table of all formats: recognised by the first bytes, or refused with a reason
+   (`recognisers`);
+3. `text_table`, `arrow_table`, or `row_table` for what libraries read row by row (`sqlite_table`,
+   `excel_table`, `json_files`, `networkx_edges`): opened as a table, a text file by looking at its
+   first lines (`layout`); which columns count is said, or told by their names and contents
+   (`column_kinds`), never guessed (`columns`);
 4. `parse`: rows, block by block;
 5. `edges` or `labels`: node ids numbered as they come, then the Graph; labels by node. Weights are
    texts that `numbers` reads, ids may be `similar_ids` or of two sides (`bipartite`), and labels
-   may be placeholders or spelt in several ways (`known_labels`).
+   may be placeholders or spelt in several ways (`known_labels`); a column may say how sure each is,
+   or which of them count (`label_columns`).
 
-What is no table takes one step from 2 to 5: `matrix_market`, `npz`, `graph_files`, `json_files`,
-`saved_graph`.
+What is no table takes one step from 2 to 5: `matrix_market` and `npz` (`arrays`), `networkx_files`
+(behind `xml_guard`) and `json_files` by way of `graph_files`.
 `faults` makes one kind of error of whatever may go wrong with a file.
 `options` is what a user says of a file, `report` what became of it, and `load` runs the steps.
 """

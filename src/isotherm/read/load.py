@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from isotherm.read.opening import PartedSource
     from isotherm.read.table import Batch, Columns, Table
 
+    Opened = Source | PartedSource
     Path = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]  # several: parts of a table
     Progress = Callable[[int, int | None], None]
     Parsed = dict[tuple[int, ...] | None, Contents]  # by the identity of the file
@@ -53,20 +54,9 @@ def load_graph(
 ) -> tuple[Graph, ReadReport]:
     """The graph of a file, and what became of the file; see `isotherm.read_graph`.
 
-    Parameters
-    ----------
-    path : str, Path or list of these
-    columns : mapping
-        ``source``, ``target`` and ``weight``.
-    options : TextOptions
-    progress : callable, optional
-        Called with how much was read so far and how much there is, where that is known.
-    building : callable, optional
-        Called when all edges are read and the graph is made of them.
-    hashed : bool
-        Whether the checksum of the file is wanted.
-    parsed : dict, optional
-        Keeps what a graph file lists, so that labels can be read from it without parsing it again.
+    `progress` is called with how much was read so far and how much there is, where that is known,
+    `building` when all edges are read and the graph is made of them. In `parsed` is kept what a
+    graph file lists, so that labels can be read from it without parsing it again.
     """
     options = options or TextOptions()
     with open_source(path, options.unpacking, hashed=hashed) as source:
@@ -76,7 +66,7 @@ def load_graph(
 
 
 def graph_of_source(
-    source: Source | PartedSource,
+    source: Opened,
     columns: Columns,
     options: TextOptions,
     progress: Progress | None = None,
@@ -108,10 +98,7 @@ def graph_of_source(
 
 
 def _graph_of_format(
-    source: Source | PartedSource,
-    options: TextOptions,
-    report: ReadReport,
-    parsed: Parsed | None,
+    source: Opened, options: TextOptions, report: ReadReport, parsed: Parsed | None
 ) -> Graph:
     """The graph of a file that is no table."""
     _check_table(source, options)
@@ -127,9 +114,7 @@ def _graph_of_format(
     return source.format.read_graph(source, report)
 
 
-def _contents(
-    source: Source | PartedSource, read: Callable[[Any], Contents], parsed: Parsed | None
-) -> Contents:
+def _contents(source: Opened, read: Callable[[Any], Contents], parsed: Parsed | None) -> Contents:
     """What a graph file lists: parsed, unless it was before."""
     assert isinstance(source, Source)  # noqa: S101  # parts are tables
     known = parsed.get(source.identity) if parsed else None
@@ -143,7 +128,21 @@ def _contents(
     return contents
 
 
-def _note_slow(source: Source | PartedSource, report: ReadReport) -> None:
+def read_saved_graph(source: Source, report: ReadReport) -> Graph:
+    """Open a graph that `Graph.save` or ``isotherm build`` wrote, where it is."""
+    from isotherm.graph.saved import open_graph
+
+    if source.path is None:  # packed or a stream, which cannot be mapped
+        raise FileError(
+            f"{source.name} is a saved graph, which must be an unpacked file on disk: unpack it, "
+            "and name the file"
+        )
+    graph = open_graph(source.path)
+    report.n_rows = graph.n_edges
+    return graph
+
+
+def _note_slow(source: Opened, report: ReadReport) -> None:
     """Note a file that takes long to read in its format, and what would not."""
     if not isinstance(source, Source):
         return
@@ -157,23 +156,12 @@ def _note_slow(source: Source | PartedSource, report: ReadReport) -> None:
 
 
 class EdgeTable(NamedTuple):
-    """A table whose columns of edges are known.
-
-    Attributes
-    ----------
-    table : Table
-    columns : list of int
-        The two ends and, if there is one, the weight.
-    sides : pair of str or None
-        Names of the two kinds of nodes, where each has ids of its own.
-    may_name_columns : bool
-        Whether the first line may have been meant to name the columns.
-    """
+    """A table whose columns of edges are known."""
 
     table: Table
-    columns: list[int]
-    sides: tuple[str, str] | None
-    may_name_columns: bool
+    columns: list[int]  # the two ends and, if there is one, the weight
+    sides: tuple[str, str] | None  # the two kinds of nodes, where each has ids of its own
+    may_name_columns: bool  # whether the first line may have been meant to
 
     def batches(self, report: ReadReport, progress: Progress | None = None) -> Iterator[Batch]:
         """All rows, some at a time."""
@@ -190,7 +178,7 @@ class EdgeTable(NamedTuple):
 
 
 def open_edges(
-    source: Source | PartedSource, columns: Columns, options: TextOptions, report: ReadReport
+    source: Opened, columns: Columns, options: TextOptions, report: ReadReport
 ) -> EdgeTable:
     """A table of edges, and which of its columns they are in; the report tells of these."""
     _check_table(source, options)
@@ -213,18 +201,7 @@ def load_labels(
     hashed: bool = False,
     parsed: Parsed | None = None,
 ) -> tuple[Labels, ReadReport]:
-    """The labels of a file, and what became of the file; see `isotherm.read_labels`.
-
-    Parameters
-    ----------
-    path : str or Path
-    graph : Graph
-    columns : mapping
-        ``node``, ``label`` and ``confidence``.
-    options : TextOptions
-    strict, hashed, parsed
-        See `isotherm.read_labels` and `load_graph`.
-    """
+    """The labels of a file, and what became of it; see `isotherm.read_labels`, `load_graph`."""
     labels, report = gather_labels(
         path, columns, options, known=_known(graph), hashed=hashed, parsed=parsed
     )
@@ -290,7 +267,7 @@ def gather_labels(
     return labels, report
 
 
-def _check_table(source: Source | PartedSource, options: TextOptions) -> None:
+def _check_table(source: Opened, options: TextOptions) -> None:
     if options.table is not None and not source.format.has_tables:
         raise ParameterError(
             f"{_is_a(source)} it has no tables or sheets to choose from: leave out "
@@ -298,7 +275,7 @@ def _check_table(source: Source | PartedSource, options: TextOptions) -> None:
         )
 
 
-def _is_a(source: Source | PartedSource) -> str:
+def _is_a(source: Opened) -> str:
     return f"{source.name} is a {source.format.name} file;"
 
 
