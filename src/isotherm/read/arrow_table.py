@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from isotherm.errors import FileError, IsothermError, ParameterError
 from isotherm.read.layout import Layout
 from isotherm.read.numbers import NumberParser
+from isotherm.read.report import fault_kind
 from isotherm.read.table import Batch
 
 if TYPE_CHECKING:
@@ -137,17 +138,16 @@ class ArrowTable:
             names = self.layout.columns
             twice = next(name for name in names if names.count(name) > 1)
             raise FileError(f"{self._source.name} has two columns named {twice!r}: rename one")
+        raised = error if self._options.on_error == "raise" else None
         row = 0
         for batch in self._batches(columns, self._groups, also):
             n = len(batch.first)
             report.check_currencies(self._currencies, error)
             good = _good(batch, empty=empty)
             if good is not None:
-                for reason, rows in _faults(batch, good).items():
-                    fault = f"{report.name}, row {row + rows[0] + 1}: {_why(batch, rows[0])}"
-                    if self._options.on_error == "raise":
-                        raise error(f"{fault} (--on-error skip leaves such rows out)")
-                    report.skip(reason, fault, len(rows))
+                for rows in _faults(batch, good).values():
+                    place, fault = f"row {row + rows[0] + 1}", _why(batch, rows[0])
+                    report.take_fault(place, fault, raised, len(rows))
                 batch = _kept(batch, good)
             row += n
             report.n_rows += len(batch.first)
@@ -289,7 +289,7 @@ def _faults(batch: Batch, good: NDArray[np.bool_]) -> dict[str, list[int]]:
     """Rows with a fault, by what is wrong with them."""
     found: dict[str, list[int]] = {}
     for row in np.flatnonzero(~good).tolist():
-        found.setdefault(_why(batch, row).split(", got ")[0].split(":")[0], []).append(row)
+        found.setdefault(fault_kind(_why(batch, row)), []).append(row)
     return found
 
 

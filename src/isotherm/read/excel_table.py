@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from isotherm.errors import FileError, IsothermError, ParameterError
 from isotherm.read.column_kinds import is_header
-from isotherm.read.row_table import as_cell, table_of_rows
+from isotherm.read.row_table import as_cell, peek_rows, table_of_rows
 from isotherm.read.zip_archives import check_workbook
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from isotherm.read.source import Source
 
 MOST_COLUMNS = 1000
-FIRST = 200  # rows that tell whether the first one names the columns
 
 
 def open_excel(
@@ -93,7 +91,7 @@ def _named(
     name: str,
 ) -> Rows:
     """Names of the columns, from the first row if that is a header, and the rows."""
-    first = list(islice(rows, FIRST))
+    first, rows = peek_rows(rows)
     if not first:
         raise FileError(f"{name} has no rows")
     texts = [[as_cell(cell) or "" for cell in row] for row in first]
@@ -101,9 +99,10 @@ def _named(
         others = [tuple(row) for row in texts[1:]]
         header = is_header(texts[0], others, [text for text in wanted if text])
     if header:
-        return texts[0], chain(first[1:], rows)
+        next(rows)
+        return texts[0], rows
     width = max(map(len, texts))
-    return [str(k) for k in range(1, width + 1)], chain(first, rows)
+    return [str(k) for k in range(1, width + 1)], rows
 
 
 @contextmanager

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from isotherm.errors import FileError, GraphError, LabelError
 from isotherm.read.column_kinds import NAMES
 from isotherm.read.graph_files import contents_of
 from isotherm.read.label_columns import STATUS, find_drawn, has_status, words_of_weight
-from isotherm.read.row_table import as_cell, table_of_rows
+from isotherm.read.row_table import as_cell, peek_rows, table_of_rows
 from isotherm.read.table import LabelRows
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ EDGES = (
     'edges in JSON must be a list of records, [{"source": …, "target": …}], one record per line, '
     'or a graph with "nodes" and "links"'
 )
-FIRST = 200  # records whose keys are the columns
 
 
 def parse_json(source: Source, error: type[IsothermError] = FileError) -> object:
@@ -136,8 +134,7 @@ def open_json(source: Source, options: TextOptions, _: Sequence[str | None] = ()
 
 def _rows(values: Iterable[object], name: str) -> Rows:
     """Names of columns, and rows, of records or lists."""
-    rest = iter(values)
-    first = list(islice(rest, FIRST))
+    first, rows = peek_rows(values)
     if not first:
         raise FileError(f"{name} has no rows")
     if isinstance(first[0], list):
@@ -147,13 +144,11 @@ def _rows(values: Iterable[object], name: str) -> Rows:
         names = list(dict.fromkeys(keys))
         if not names:
             raise FileError(f"{name}: {EDGES}, got {str(first[0])[:40]!r}")
-    return names, _cells(first, rest, names, name)
+    return names, _cells(rows, names, name)
 
 
-def _cells(
-    first: Iterable[object], rest: Iterable[object], names: list[str], name: str
-) -> Iterator[Sequence[object]]:
-    for number, row in enumerate(chain(first, rest), start=1):
+def _cells(rows: Iterable[object], names: list[str], name: str) -> Iterator[Sequence[object]]:
+    for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
             yield [row.get(key) for key in names]
         elif isinstance(row, list) and len(row) == len(names):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from isotherm.errors import FileError
 from isotherm.read.report import shown
-from isotherm.read.row_table import table_of_rows
+from isotherm.read.row_table import peek_rows, table_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from isotherm.read.row_table import Rows
     from isotherm.read.source import Source
 
-FIRST = 200  # edges whose attributes are the columns
 LINES = 10_000  # that networkx parses at once
 _LINE = re.compile(r"[^\s{}]+\s+[^\s{}]+(?:\s+\{.*\})?", re.DOTALL)
 
@@ -27,21 +26,12 @@ def open_edges(source: Source, options: TextOptions, _: Sequence[str | None] = (
     """A table with a column for each attribute."""
 
     def rows() -> Rows:
-        edges = _edges(source, options)
-        first = list(islice(edges, FIRST))
+        first, edges = peek_rows(_edges(source, options))
         names = list(dict.fromkeys(key for *_, found in first for key in found))
-        return ["source", "target", *names], _cells(first, edges, names)
+        cells = ([one, other, *map(found.get, names)] for one, other, found in edges)
+        return ["source", "target", *names], cells
 
     return table_of_rows(source, options, rows)
-
-
-def _cells(
-    first: list[tuple[str, str, dict[str, object]]],
-    rest: Iterator[tuple[str, str, dict[str, object]]],
-    names: list[str],
-) -> Iterator[Sequence[object]]:
-    for one, other, found in chain(first, rest):
-        yield [one, other, *(found.get(name) for name in names)]
 
 
 def _edges(source: Source, options: TextOptions) -> Iterator[tuple[str, str, dict[str, object]]]:

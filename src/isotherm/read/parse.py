@@ -108,8 +108,8 @@ class Parser:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
 
-    def careful(self, block: bytes) -> tuple[Batch, list[tuple[int, str, str]]]:
-        """The same, row by row; and the faults: the line in the block, from 0 on, kind and text."""
+    def careful(self, block: bytes) -> tuple[Batch, list[tuple[int, str]]]:
+        """The same, row by row; and each fault, with its line in the block, from 0 on."""
         first: list[str] = []
         second: list[str] = []
         also: list[list[str]] = [[] for _ in self.also]
@@ -122,7 +122,7 @@ class Parser:
                 number = self.numbers.parse_one(cells[2]) if len(cells) == 3 else 0.0
             except ValueError as fault:
                 text = raw.rstrip(b"\r").decode(errors="replace")
-                faults.append((at, _kind(str(fault)), f"{fault}: {shown(text)}"))
+                faults.append((at, f"{fault}: {shown(text)}"))
                 continue
             if cells:
                 first.append(cells[0])
@@ -186,11 +186,6 @@ class Parser:
             null_values=[""],
             decimal_point=self.numbers.options.decimal,
         )
-
-
-def _kind(fault: str) -> str:
-    """What rows with the same kind of fault have in common: what was expected, not what was got."""
-    return fault.split(", got ")[0].split(":")[0]
 
 
 def _without(block: bytes, pairs: dict[bytes, bytes]) -> bytes:

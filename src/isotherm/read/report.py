@@ -71,6 +71,15 @@ class ReadReport:
         if len(self.faults) < SHOWN:
             self.faults.append(fault)
 
+    def take_fault(
+        self, place: str, fault: str, error: type[IsothermError] | None, count: int = 1
+    ) -> None:
+        """Raise the error or, if there is none, count such rows, the first of which is here."""
+        message = f"{self.name}, {place}: {fault}"
+        if error is not None:
+            raise error(f"{message} (--on-error skip leaves such rows out)")
+        self.skip(fault_kind(fault), message, count)
+
     def hint(self, sentence: str) -> None:
         """Note what is as it should be, for the user to check."""
         self.notes.append(f"{self.name}: {sentence}")
@@ -116,6 +125,11 @@ class ReadReport:
         """All that a user should be warned of, in sentences."""
         skipped = [f"{self.name}: {self.skipped_words()}"] if self.n_skipped else []
         return skipped + [note for note in self.notes if note not in self.hints]
+
+
+def fault_kind(fault: str) -> str:
+    """What rows with the same kind of fault have in common: what was expected, not what was got."""
+    return fault.split(", got ")[0].split(":")[0]
 
 
 def shown(text: str) -> str:

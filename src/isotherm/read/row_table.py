@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from isotherm.read.arrow_table import MIXED, ArrowTable
+from isotherm.read.arrow_table import FIRST_ROWS, MIXED, ArrowTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from isotherm.read.source import Source
 
     Rows = tuple[Sequence[str], Iterable[Sequence[object]]]  # names of columns, and rows
+
+Row = TypeVar("Row")
 
 ROWS = 1 << 14  # of a batch
 MOST_DIGITS = 1e15  # up to which a whole number in floating point is exact
@@ -52,6 +54,13 @@ class RowBatches:
 def table_of_rows(source: Source, options: TextOptions, opened: Callable[[], Rows]) -> ArrowTable:
     """A table of what a library makes of a file, each time it is asked to open it."""
     return ArrowTable(source, options, lambda: RowBatches(*opened()))
+
+
+def peek_rows(rows: Iterable[Row]) -> tuple[list[Row], Iterator[Row]]:
+    """The first rows, which tell what the columns are, and all of them."""
+    rest = iter(rows)
+    first = list(islice(rest, FIRST_ROWS))
+    return first, chain(first, rest)
 
 
 def _texts(values: Sequence[object]) -> pa.Array:

@@ -104,6 +104,7 @@ class TextTable:
     ) -> Iterator[Batch]:
         """See `Table.batches`."""
         parser = Parser(self.layout, columns, self.options.numbers, empty=empty, also=also)
+        raised = error if self.options.on_error == "raise" else None
         left, told = self.layout.skipped, False
         for number, block, breaks in whole_rows(self.source, self.options, self.layout, error):
             if breaks and not told:
@@ -117,11 +118,8 @@ class TextTable:
             batch = parser.fast(block, breaks=breaks)
             if batch is None:
                 batch, faults = parser.careful(block)
-                for line, reason, fault in faults:
-                    message = f"{report.name}, line {number + line}: {fault}"
-                    if self.options.on_error == "raise":
-                        raise error(f"{message} (--on-error skip leaves such rows out)")
-                    report.skip(reason, message)
+                for line, fault in faults:
+                    report.take_fault(f"line {number + line}", fault, raised)
             report.n_rows += len(batch.first)
             report.check_currencies(parser.currencies, error)
             yield batch

@@ -7,7 +7,6 @@ is its ``class``.
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -17,7 +16,7 @@ import pyarrow.compute as pc
 
 from isotherm.errors import NotEnoughMemory
 from isotherm.memory import SMALL, free_memory, size_text
-from isotherm.writers.tables import joined, lines_of
+from isotherm.writers.tables import joined, lines_of, schema_of
 from isotherm.writers.xml_text import XmlText, is_replaced
 
 if TYPE_CHECKING:
@@ -90,8 +89,8 @@ class _Ids:
 
 def write_gexf(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edges) -> str | None:
     """Write GEXF 1.2; what cannot be written is returned as a sentence."""
-    text, ids, (first, rows) = XmlText(), _Ids(edges.names), _peeked(batches)
-    names = [name for name in first.schema.names if name not in (NODE, COLOUR)]
+    text, ids, (schema, rows) = XmlText(), _Ids(edges.names), schema_of(batches)
+    names = [name for name in schema.names if name not in (NODE, COLOUR)]
     file.write(
         f'{_XML}<gexf xmlns="http://www.gexf.net/1.2draft" '
         'xmlns:viz="http://www.gexf.net/1.2draft/viz" version="1.2">\n'
@@ -99,7 +98,7 @@ def write_gexf(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edges)
         '<graph defaultedgetype="undirected" mode="static">\n<attributes class="node">\n'.encode()
     )
     for k, (name, title) in enumerate(zip(names, _titles(names, text), strict=True)):
-        kind = _kind(first.schema.field(name).type)
+        kind = _kind(schema.field(name).type)
         file.write(f'<attribute id="{k}" title="{title}" type="{kind}"/>\n'.encode())
     file.write(b"</attributes>\n<nodes>\n")
     for batch in rows:
@@ -132,10 +131,10 @@ def write_graphml(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edg
     A colour is there twice: as ``color``, for Cytoscape and igraph, and as ``r``, ``g`` and ``b``,
     for Gephi.
     """
-    text, ids, (first, rows) = XmlText(), _Ids(edges.names), _peeked(batches)
-    names = [name for name in first.schema.names if name != NODE]
+    text, ids, (schema, rows) = XmlText(), _Ids(edges.names), schema_of(batches)
+    names = [name for name in schema.names if name != NODE]
     file.write(f'{_XML}<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'.encode())
-    keys = [(f"d{k}", name, _kind(first.schema.field(name).type)) for k, name in enumerate(names)]
+    keys = [(f"d{k}", name, _kind(schema.field(name).type)) for k, name in enumerate(names)]
     keys += [("name", "label", "string"), *((part, part, "long") for part in "rgb")]
     titles = _titles([name for _, name, _ in keys], text)
     for (key, _, kind), title in zip(keys, titles, strict=True):
@@ -226,14 +225,6 @@ def _gml_keys(names: list[str]) -> dict[str, str]:
         key = re.sub(r"[^0-9A-Za-z_]", "_", name)
         keys[name] = key if key not in keys.values() else f"{key}_{number}"
     return keys
-
-
-def _peeked(
-    batches: Iterable[pa.RecordBatch],
-) -> tuple[pa.RecordBatch, Iterator[pa.RecordBatch]]:
-    rows = iter(batches)
-    first = next(rows)
-    return first, itertools.chain([first], rows)
 
 
 def _titles(names: list[str], text: XmlText) -> list[str]:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from isotherm.text_data import may_have
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 # Both for Python and for Arrow's regular expressions.
 FORMULA = r"^[=+\-@\t\r]"
@@ -57,11 +57,19 @@ def write_parquet(file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> None:
     """Write Parquet, packed by Zstandard."""
     import pyarrow.parquet as pq
 
+    schema, rows = schema_of(batches)
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in rows:
+            writer.write_batch(batch)
+
+
+def schema_of(
+    batches: Iterable[pa.RecordBatch],
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The columns of the first of some batches, and all of these."""
     rows = iter(batches)
     first = next(rows)
-    with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
-        for batch in itertools.chain([first], rows):
-            writer.write_batch(batch)
+    return first.schema, itertools.chain([first], rows)
 
 
 def as_text_cell(cell: str) -> str:

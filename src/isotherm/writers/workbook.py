@@ -7,7 +7,6 @@ digits keeps its zeros.
 from __future__ import annotations
 
 import io
-import itertools
 import math
 import tempfile
 from contextlib import suppress
@@ -17,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pyarrow as pa
 
 from isotherm.errors import FileError
-from isotherm.writers.tables import is_text
+from isotherm.writers.tables import is_text, schema_of
 from isotherm.writers.xml_text import XmlText, cells_have
 
 if TYPE_CHECKING:
@@ -87,9 +86,8 @@ class _Sheet:
         """Write headings and all rows."""
         from xlsxwriter.utility import xl_range
 
-        rows = iter(batches)
-        first = next(rows)
-        names = first.schema.names
+        schema, rows = schema_of(batches)
+        names = schema.names
         self._n_columns = len(names)
         check_size(0, len(names))
         for k, name in enumerate(names):
@@ -98,7 +96,7 @@ class _Sheet:
         for k, head in enumerate(heads):
             self._string(0, k, head, self._bold)
         self._sheet.freeze_panes(1, 0)
-        for batch in itertools.chain([first], rows):
+        for batch in rows:
             check_size(self._n_rows + batch.num_rows, len(names))
             self._rows(batch)
         last = len(names) - 1
