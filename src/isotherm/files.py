@@ -55,11 +55,6 @@ def replacing(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
     """A new file that takes the place of `path` at the end, or, after an error, leaves nothing.
 
     Only a file is replaced. By `force` a pipe or a device is written into, as it is.
-
-    Raises
-    ------
-    FileError
-        If something else is there.
     """
     if force and _kind(path) in _STREAMS:
         with path.open("wb") as stream:

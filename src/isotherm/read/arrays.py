@@ -45,14 +45,7 @@ def read_npz(
     *checks: Callable[[int], None],
     most: float = MOST_BYTES,
 ) -> dict[str, Array]:
-    """The arrays named `wanted` in a ``.npz`` file, as `numpy.load` reads them, if they are there.
-
-    Raises
-    ------
-    DatasetError
-        A damaged file, one with pickles, one whose arrays unpack to more than `most` bytes or do
-        not hold what their headers promise.
-    """
+    """The arrays named `wanted` in a ``.npz`` file that are there, as `numpy.load` reads them."""
     try:
         with open_archive(file, *checks) as archive:
             found = {name: archive.NameToInfo.get(f"{name}.npy") for name in wanted}
@@ -109,11 +102,7 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
 def write_npz(arrays: dict[str, Array], *, small: bool = False) -> bytes:
     """A ``.npz`` file; the same arrays give the same bytes.
 
-    Parameters
-    ----------
-    arrays : dict
-    small : bool
-        LZMA in place of deflate: half the size for ten times the work. `numpy.load` reads both.
+    By LZMA it is `small`: half the size for ten times the work. `numpy.load` reads both.
     """
     file = BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -134,13 +123,7 @@ SPARSE = frozenset({"format", "shape", "indptr", "indices", "row", "col", "data"
 def sparse_edges(
     parts: dict[str, Array],
 ) -> tuple[int, NDArray[np.int64], NDArray[np.int64], Array]:
-    """Number of nodes, the two ends and the weight of each edge of `scipy.sparse.save_npz`.
-
-    Raises
-    ------
-    DatasetError
-        A matrix that is not square, has entries outside, or far more rows than entries.
-    """
+    """Number of nodes, the two ends and the weight of each edge of `scipy.sparse.save_npz`."""
     try:
         kind = parts["format"].item()
         kind = kind.decode("latin-1") if isinstance(kind, bytes) else str(kind)
@@ -176,13 +159,7 @@ def _expanded(indptr: Array, n: int) -> Array:
 
 
 def check_pointers(indptr: Array) -> NDArray[np.int64]:
-    """Where each row of a CSR matrix starts, if that goes up from 0 to a number in reason.
-
-    Raises
-    ------
-    DatasetError
-        If it does not; nothing has made room for the entries by then.
-    """
+    """Where each row of a CSR matrix starts, if that goes up from 0 to a number in reason."""
     start = indptr.astype(np.int64)
     # Compared, not subtracted: differences of hostile numbers can overflow.
     if len(start) < 2 or start[0] != 0 or (start[1:] < start[:-1]).any():

@@ -66,21 +66,7 @@ def open_arrow_stream(
 
 
 class ArrowTable:
-    """A table of typed columns, such as those of Parquet and Arrow files.
-
-    Parameters
-    ----------
-    source : Source
-    options : TextOptions
-    opened : callable
-        Opens the file by means of Arrow, or makes a `pyarrow.Table` of it; each time anew.
-
-    Attributes
-    ----------
-    layout : Layout
-        The names of its columns.
-    format : str
-    """
+    """A table of typed columns, of a file that is opened anew each time it is `opened`."""
 
     def __init__(
         self, source: Source, options: TextOptions, opened: Callable[[], ArrowFile]

@@ -42,11 +42,6 @@ def find_side(nodes: pa.Array, graph: Graph, report: ReadReport) -> pa.Array:
     """Ids of labels as a bipartite graph has them, with the side that they are of.
 
     It is the one that the column of the nodes is named like, or else the one that has the ids.
-
-    Raises
-    ------
-    LabelError
-        If both sides have such ids.
     """
     if graph.sides is None:
         return nodes
@@ -73,15 +68,7 @@ def find_side(nodes: pa.Array, graph: Graph, report: ReadReport) -> pa.Array:
 def note_two_kinds(
     ends: tuple[NDArray[np.int32], NDArray[np.int32]], texts: pa.Array, report: ReadReport
 ) -> None:
-    """Say where the two ends of edges look like nodes of two kinds.
-
-    Parameters
-    ----------
-    ends : pair of ndarrays
-        Positions of nodes.
-    texts : pyarrow.Array
-        The ids of the nodes.
-    """
+    """Say where the two ends of edges, by position, look like nodes of two kinds."""
     if len(ends[0]) < FEWEST:
         return
     if np.isin(ends[0][:FIRST], ends[1][:FIRST]).any() and not _are_numbers(texts.slice(0, FEWEST)):

@@ -89,13 +89,6 @@ def _is_of(kinds: tuple[str, ...], cells: list[str]) -> bool:
 def why_no_ids(name: str, cells: Sequence[str]) -> str:
     """What a column holds that can be no id of a node; empty where it may hold ids.
 
-    Parameters
-    ----------
-    name : str
-        Of the column; empty where the file has none.
-    cells : sequence of str
-        Some of its cells, in their order.
-
     Examples
     --------
     >>> why_no_ids("booked", ["11.10.2025", "12.10.2025"])

@@ -34,33 +34,15 @@ MOST_LISTED = 20  # columns in a message
 
 
 class Choice(NamedTuple):
-    """The columns of a table that are read.
+    """The columns of a table that are read."""
 
-    Attributes
-    ----------
-    columns : list of int
-        The two ends, or the node and its label; and the weight, where there is one.
-    why : str
-        What tells it, for the user to see; empty where there was nothing to choose.
-    guessed : bool
-        Whether neither the user nor a name told it, but what the columns hold.
-    """
-
-    columns: list[int]
-    why: str = ""
-    guessed: bool = False
+    columns: list[int]  # the two ends, or the node and its label; and the weight, if there is one
+    why: str = ""  # what tells it, for the user to see; empty where there was nothing to choose
+    guessed: bool = False  # by what the columns hold, not by the user or a name
 
 
 def choose_edge_columns(table: Table, columns: Columns, name: str) -> Choice:
-    """Positions of the source, the target and, if there is one, the weight.
-
-    Raises
-    ------
-    GraphError
-        If there is only one column, or if it is not clear which of several are the ends.
-    ParameterError
-        If a column that was asked for is not there.
-    """
+    """Positions of the source, the target and, if there is one, the weight."""
     layout = table.layout
     weight = layout.find(columns.get("weight"), "weight", name)
     ends = [layout.find(columns.get(role), role, name) for role in ("source", "target")]
@@ -97,17 +79,8 @@ def choose_label_columns(
 ) -> Choice:
     """Positions of the node, its label and, if asked for, its confidence.
 
-    See `choose_edge_columns`. A column of weights is taken for neither.
-
-    Parameters
-    ----------
-    known : callable, optional
-        The share of some ids that the graph has: the column of nodes is the one with the most.
-
-    Raises
-    ------
-    LabelError
-        If there is only one column, or if none of several is named so that it must be the label.
+    A column of weights is taken for neither. The column of nodes is the one of whose ids the graph
+    has the most, where that is `known`.
     """
     layout = table.layout
     weight = layout.find(columns.get("confidence"), "weight", name)

@@ -26,24 +26,12 @@ Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 
 class Numbering:
-    """Numbers the ends of edges as they come.
-
-    Parameters
-    ----------
-    sides : pair of str, optional
-        Names of the two kinds of nodes, where each has ids of its own.
-
-    Attributes
-    ----------
-    names : TextNumbers
-    n_rows, n_kept : int
-        Edges so far, and those of a weight above 0.
-    """
+    """Numbers the ends of edges as they come."""
 
     def __init__(self, sides: tuple[str, str] | None = None) -> None:
         self.sides = sides
         self.names = TextNumbers()
-        self.n_rows = self.n_kept = 0
+        self.n_rows = self.n_kept = 0  # edges so far, and those of a weight above 0
 
     def number(
         self, batch: Batch
@@ -62,13 +50,7 @@ class Numbering:
         return first, second, weights
 
     def take_texts(self, report: ReadReport) -> pa.Array:
-        """The names of all nodes, by number, which are then not kept here any longer.
-
-        Raises
-        ------
-        GraphError
-            If there are no edges.
-        """
+        """The names of all nodes, by number, which are then not kept here any longer."""
         if self.n_rows == 0:
             why = f" left: {report.skipped_words()}" if report.n_skipped else ""
             raise GraphError(f"{report.name} has no edges{why}")
@@ -93,13 +75,7 @@ class EdgeList(Numbering):
             column.extend(end)
 
     def graph(self, report: ReadReport) -> Graph:
-        """The graph; what is odd about the two ends of its edges is noted.
-
-        Raises
-        ------
-        GraphError
-            If there are no edges.
-        """
+        """The graph; what is odd about the two ends of its edges is noted."""
         texts = self.take_texts(report)
         source, target = (column.array() for column in self._ends)
         if self.sides is None:

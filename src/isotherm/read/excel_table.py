@@ -25,15 +25,7 @@ MOST_COLUMNS = 1000
 def open_excel(
     source: Source, options: TextOptions, wanted: Sequence[str | None] = ()
 ) -> ArrowTable:
-    """A sheet of a workbook: the one named, or the only one.
-
-    Raises
-    ------
-    FileError
-        A workbook that is damaged or has macros; several sheets and none is named.
-    ParameterError
-        A sheet that is not there.
-    """
+    """A sheet of a workbook: the one named, or the only one."""
     import openpyxl
 
     with _faults(source.name):

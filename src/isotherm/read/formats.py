@@ -110,13 +110,7 @@ class Later:
 
 
 def recognise(head: bytes, ending: str, name: str) -> Format:
-    """The format of a file, by its first bytes and the ending of its name.
-
-    Raises
-    ------
-    FileError
-        If it is one that is not read.
-    """
+    """The format of a file, by its first bytes and the ending of its name."""
     head = as_utf8(head)
     found = next(entry for entry in reversed(FORMATS) if entry.recognised(head, ending))
     if found.refused:
@@ -125,13 +119,7 @@ def recognise(head: bytes, ending: str, name: str) -> Format:
 
 
 def check_library(library: str, what: str) -> None:
-    """Refuse what a library is needed for, where that is missing, before any work is done.
-
-    Raises
-    ------
-    MissingLibrary
-        Saying how to get it.
-    """
+    """Refuse what a library is needed for, where that is missing, before any work is done."""
     if library and find_spec(library) is None:
         raise MissingLibrary(
             f"{what} needs {library}, which is not installed: pip install networkx openpyxl"
@@ -139,23 +127,7 @@ def check_library(library: str, what: str) -> None:
 
 
 def output_for(ending: str, name: str, *, packed: bool = False, graphs: bool = True) -> Output:
-    """The format of a file to be written, by the ending of its name.
-
-    Parameters
-    ----------
-    ending : str
-    name : str
-        Of the file, for the message.
-    packed : bool
-        Whether it is packed by gzip.
-    graphs : bool
-        Whether a graph may be written, or tables only.
-
-    Raises
-    ------
-    ParameterError
-        If the ending stands for none, or for one that is not packed.
-    """
+    """The format of a file to be written, by the ending of its name."""
     outputs = _outputs(graphs=graphs)
     for output in outputs:
         if ending in output.endings and (output.is_text or not packed):

@@ -76,12 +76,6 @@ def contents_of(
 ) -> Contents:
     """What a file lists, if all of it is as it must be.
 
-    Raises
-    ------
-    GraphError
-        No node; a node without an id, or with that of another; an edge that lacks an end, or ends
-        at no node; a weight that is not a finite number, or is negative.
-
     Examples
     --------
     >>> edges = [("a", "b", "0.5"), ("b", "b", None)]
@@ -186,15 +180,7 @@ def _texts(
 
 
 def labels_of(contents: Contents, columns: Columns, report: ReadReport) -> LabelRows:
-    """The nodes, and what an attribute says of them: the one wanted, or one named like a label.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such attribute.
-    LabelError
-        If none is named like a label.
-    """
+    """The nodes, and what an attribute says of them: the one wanted, or one named like a label."""
     wanted, known = columns.get("label"), contents.attributes()
     more = ", …" if len(known) > SHOWN else ""
     there = f"{', '.join(map(repr, known[:SHOWN])) or 'none'}{more}"

@@ -31,15 +31,7 @@ EDGES = (
 
 
 def parse_json(source: Source, error: type[IsothermError] = FileError) -> object:
-    """What a file holds; of JSON lines a list.
-
-    Raises
-    ------
-    IsothermError
-        Of the type given, if it is not JSON, or nested too deep.
-    NotEnoughMemory
-        If what it becomes does not fit.
-    """
+    """What a file holds; of JSON lines a list."""
     data = source.whole()
     source.check_room(len(data))
     try:
@@ -53,13 +45,7 @@ def parse_json(source: Source, error: type[IsothermError] = FileError) -> object
 
 
 def parse_lines(source: Source) -> Iterator[object]:
-    """The values of JSON lines, one after the other.
-
-    Raises
-    ------
-    FileError
-        A line that is not JSON, with its number.
-    """
+    """The values of JSON lines, one after the other."""
     for number, text in enumerate(source.lines(), start=1):
         if not text.strip():
             continue
@@ -109,13 +95,7 @@ def is_nan(value: object) -> bool:
 
 
 def open_json(source: Source, options: TextOptions, _: Sequence[str | None] = ()) -> ArrowTable:
-    """A table of a list of records, or of one per line.
-
-    Raises
-    ------
-    FileError
-        If it is not JSON, or has no rows.
-    """
+    """A table of a list of records, or of one per line."""
     if is_lines(source):
         return table_of_rows(source, options, lambda: _rows(parse_lines(source), source.name))
     found = parse_json(source)
@@ -158,13 +138,7 @@ def _cells(rows: Iterable[object], names: list[str], name: str) -> Iterator[Sequ
 
 
 def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRows:
-    """Nodes and labels of ``{"node": "label"}``, of a list of records, or of JSON lines.
-
-    Raises
-    ------
-    LabelError
-        If it is not JSON, or neither of these.
-    """
+    """Nodes and labels of ``{"node": "label"}``, of a list of records, or of JSON lines."""
     found = parse_json(source, LabelError)
     if isinstance(found, dict) and set(found) in ({"node", "label"}, {"node", "label", "weight"}):
         found = [found]  # one line of JSON lines
@@ -240,11 +214,6 @@ def node_link_contents(found: object, name: str) -> Contents:
 
     Nodes are called by their ``id``; where they have none their ``name``, and then links have the
     positions of nodes in the list, as D3 has them.
-
-    Raises
-    ------
-    GraphError
-        If there is no list of nodes and of links, and what is wrong with these in any format.
 
     Examples
     --------

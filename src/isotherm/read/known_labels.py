@@ -28,23 +28,11 @@ MAY_BE_UNKNOWN = "-1"  # which is also a class, beside 1
 
 @dataclass(frozen=True)
 class KnownLabels:
-    """Rows of a file that have a label.
-
-    Attributes
-    ----------
-    nodes, labels : pyarrow.Array
-        Of texts.
-    rows : ndarray of int
-        Their numbers in the file, from 1 on; the header is none.
-    confidence : ndarray of float or None
-        How sure each label is.
-    drawn : ndarray of bool or None
-        Which were drawn at random, where that is known.
-    """
+    """Rows of a file that have a label."""
 
     nodes: pa.Array
     labels: pa.Array
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  # their numbers in the file, from 1 on; the header is none
     confidence: NDArray[np.float64] | None
     drawn: NDArray[np.bool_] | None = None
 
@@ -60,13 +48,7 @@ class KnownLabels:
 
 
 def note_placeholders(known: KnownLabels, report: ReadReport, *, keep: bool) -> KnownLabels:
-    """Labels without those that only say that none is known, which is noted.
-
-    Raises
-    ------
-    LabelError
-        If no other is left.
-    """
+    """Labels without those that only say that none is known, which is noted."""
     words = pc.utf8_lower(pc.utf8_trim_whitespace(known.labels))
     found = pc.is_in(words, value_set=pa.array(PLACEHOLDERS, words.type))
     n_found = pc.sum(found).as_py()
@@ -138,13 +120,7 @@ def without_conflicts(known: KnownLabels, report: ReadReport) -> KnownLabels:
 
 
 def label_by_node(known: KnownLabels, report: ReadReport) -> dict[str, str]:
-    """One label for each node; of several the surest.
-
-    Raises
-    ------
-    LabelError
-        If a node has two that are as sure.
-    """
+    """One label for each node; of several the surest."""
     nodes, labels, sure = known.nodes.to_pylist(), known.labels.to_pylist(), known.confidence
     found = dict(zip(nodes, labels, strict=True))
     if sure is None and len(found) == len(nodes):

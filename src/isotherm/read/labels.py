@@ -74,13 +74,7 @@ class LabelList:
             self._drawn.append(pa.array(rows.drawn, pa.large_string()).filter(known))
 
     def leave_out_guesses(self, report: ReadReport) -> None:
-        """Keep only what was given, where these are the rows of a result, which is noted.
-
-        Raises
-        ------
-        LabelError
-            If nothing was given.
-        """
+        """Keep only what was given, where these are the rows of a result, which is noted."""
         kinds = {kind for part in self._status for kind in pc.unique(part).to_pylist()}
         if not kinds & GUESSED:
             return
@@ -110,26 +104,14 @@ class LabelList:
     def of_nodes(
         self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
     ) -> dict[Any, str]:
-        """The label of each node; what is odd about them is noted or raised.
-
-        Raises
-        ------
-        LabelError, UnknownNode
-            See `isotherm.read_labels`.
-        """
+        """The label of each node; what is odd about them is noted or raised."""
         there = self._located(graph, report, options, strict=strict)
         return self._one_of_each(there, graph, report, options)
 
     def numbers_of_nodes(
         self, graph: Graph, report: ReadReport, options: TextOptions, *, strict: bool
     ) -> dict[Any, float]:
-        """The value of each node.
-
-        Raises
-        ------
-        LabelError, UnknownNode
-            As `of_nodes`, and where a value is not a number.
-        """
+        """The value of each node."""
         there = self._located(graph, report, options, strict=strict, classes=False)
         texts = self._one_of_each(there, graph, report, options)
         return {node: _number(text, node, report) for node, text in texts.items()}
@@ -143,13 +125,7 @@ class LabelList:
         strict: bool,
         separator: str | None = None,
     ) -> dict[Any, set[str]]:
-        """All labels of each node: of each of its rows, and of each part of a cell.
-
-        Raises
-        ------
-        LabelError, UnknownNode
-            As `of_nodes`.
-        """
+        """All labels of each node: of each of its rows, and of each part of a cell."""
         there = self._located(graph, report, options, strict=strict)
         found: dict[str, set[str]] = {}
         for node, text in zip(there.nodes.to_pylist(), there.labels.to_pylist(), strict=True):

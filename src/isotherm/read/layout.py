@@ -27,29 +27,14 @@ _SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)  # a first line that Excel wr
 
 @dataclass(frozen=True)
 class Layout:
-    """How to read the lines of a file.
+    """How to read the lines of a file."""
 
-    Attributes
-    ----------
-    delimiter : str
-        One character, or ``WHITE_SPACE`` for any run of blanks and tabs.
-    columns : tuple of str
-        Their names; ``"1"``, ``"2"`` and so on where the file has none.
-    skipped : int
-        Lines before the first row: a preamble and the header.
-    comment : str or None
-        Where this stands, the rest of a line is not read.
-    header : bool
-    sample : tuple of tuples of str
-        The first rows.
-    """
-
-    delimiter: str
-    columns: tuple[str, ...]
-    skipped: int
-    comment: str | None
+    delimiter: str  # one character, or `WHITE_SPACE` for any run of blanks and tabs
+    columns: tuple[str, ...]  # names; "1", "2" and so on where the file has none
+    skipped: int  # lines before the first row: a preamble and the header
+    comment: str | None  # where this stands, the rest of a line is not read
     header: bool
-    sample: tuple[tuple[str, ...], ...]
+    sample: tuple[tuple[str, ...], ...]  # the first rows
 
     @property
     def keys(self) -> list[str]:
@@ -63,23 +48,11 @@ class Layout:
         return RowSplitter(delimiter, self.comment)
 
     def split(self, line: str) -> list[str]:
-        """The cells of a row, without the blanks around them; none of an empty line.
-
-        Raises
-        ------
-        csv.Error
-            If the row cannot be split, for what follows a closing quotation mark.
-        """
+        """The cells of a row, without the blanks around them; none of an empty line."""
         return split(line, self.delimiter)
 
     def find(self, wanted: str | None, role: str, name: str) -> int | None:
-        """The column for a role: the one wanted, by name or number from 1 on, or one so named.
-
-        Raises
-        ------
-        ParameterError
-            If the wanted one is not there.
-        """
+        """The column for a role: the one wanted, by name or number from 1 on, or one so named."""
         if wanted is None:
             fitting = [k for k, column in enumerate(self.columns) if plain(column) in NAMES[role]]
             return fitting[0] if self.header and fitting else None
@@ -106,23 +79,9 @@ def find_layout(
     comment: str | None = None,
     wanted: Sequence[str | None] = (),
 ) -> Layout:
-    """Look at the first lines of a file.
+    """Look at the first rows of a file, all whole and without comments.
 
-    Parameters
-    ----------
-    lines : sequence of str
-        All rows whole, which may go over several lines; without comments.
-    name, ending : str
-        Of the file; the ending is a hint.
-    delimiter, header, comment : optional
-        What the user says of the file.
-    wanted : sequence of str
-        Names of columns that the user asked for: a first line that has one is a header.
-
-    Raises
-    ------
-    FileError
-        If no row was found.
+    A first row that has one of the names `wanted` is a header.
 
     Examples
     --------
@@ -176,13 +135,7 @@ def split(line: str, delimiter: str) -> list[str]:
 
 
 def checked_delimiter(delimiter: str) -> str:
-    r"""The delimiter that a user means: one character, ``\t``, ``tab`` or ``space``.
-
-    Raises
-    ------
-    ParameterError
-        If it is something else.
-    """
+    r"""The delimiter that a user means: one character, ``\t``, ``tab`` or ``space``."""
     known = {"\\t": "\t", "tab": "\t", "space": WHITE_SPACE, " ": WHITE_SPACE, "": WHITE_SPACE}
     found = known.get(delimiter.lower(), delimiter)
     if found != WHITE_SPACE and (len(found) != 1 or found in '"\r\n' or ord(found) > 127):

@@ -35,13 +35,7 @@ def open_edges(source: Source, options: TextOptions, _: Sequence[str | None] = (
 
 
 def _edges(source: Source, options: TextOptions) -> Iterator[tuple[str, str, dict[str, object]]]:
-    """The ends of each edge, and its attributes, as networkx reads them.
-
-    Raises
-    ------
-    FileError
-        A line that is none, with its number: networkx would leave some of them out.
-    """
+    """The ends of each edge, and its attributes, as networkx reads them."""
     import networkx as nx
 
     lines = _Lines(source, options)

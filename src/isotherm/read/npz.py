@@ -93,25 +93,10 @@ def _named(found: LabelledGraph) -> Graph:
 
 @dataclass(frozen=True, eq=False)
 class LabelledGraph:
-    """A graph with labels, as arrays that agree with each other.
+    """A graph with labels, as arrays that agree with each other."""
 
-    Attributes
-    ----------
-    adjacency : scipy.sparse.csr_array of shape (n, n)
-        Symmetric, all entries 1, sorted.
-    labels : int64 array of shape (n,)
-        −1 is unknown.
-    names : str array of shape (n,) or None
-    label_names : str array of shape (K,) or None
-
-    Raises
-    ------
-    DatasetError
-        If they do not agree.
-    """
-
-    adjacency: scipy.sparse.csr_array
-    labels: NDArray[np.int64]
+    adjacency: scipy.sparse.csr_array  # symmetric, all entries 1, sorted
+    labels: NDArray[np.int64]  # −1 is unknown
     names: Array | None = None
     label_names: Array | None = None
 
@@ -149,11 +134,6 @@ class LabelledGraph:
     ) -> LabelledGraph:
         """From the two ends of each edge, in any direction, more than once or not.
 
-        Raises
-        ------
-        DatasetError
-            If an edge leads outside 0 … n − 1, or the arrays do not agree.
-
         Examples
         --------
         >>> zero, one = np.array([0]), np.array([1])
@@ -174,24 +154,12 @@ class LabelledGraph:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LabelledGraph:
-        """From the contents of a file, which may unpack to `MOST_BYTES`.
-
-        Raises
-        ------
-        DatasetError
-            Saying what is wrong with it.
-        """
+        """From the contents of a file, which may unpack to `MOST_BYTES`."""
         return cls.from_arrays(read_npz(BytesIO(data), ARRAYS))
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> LabelledGraph:
-        """From the arrays of a file, by name.
-
-        Raises
-        ------
-        DatasetError
-            Saying what is wrong with them.
-        """
+        """From the arrays of a file, by name."""
         for key in _NEEDED:
             if key not in arrays:
                 raise DatasetError(f"it has no array {key!r} (needed are {', '.join(_NEEDED)})")

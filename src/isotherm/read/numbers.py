@@ -53,10 +53,6 @@ def currency_of(text: str) -> str | None:
 class NumberParser:
     """Texts → numbers, by what the user says of them.
 
-    Parameters
-    ----------
-    options : NumberOptions
-
     Examples
     --------
     >>> from isotherm.read.options import NumberOptions
@@ -85,13 +81,7 @@ class NumberParser:
         return {sign for sign in map(currency_of, pc.unique(signs).drop_null().to_pylist()) if sign}
 
     def parse_one(self, text: str) -> float:
-        """The number of a text, finite and not negative; the same without Arrow.
-
-        Raises
-        ------
-        ValueError
-            If it is none.
-        """
+        """The number of a text, finite and not negative; the same without Arrow."""
         value = self._value(text)
         if math.isnan(value):
             raise ValueError(f"a weight must be a number, got {shown(text)}{self._hint(text)}")

@@ -15,22 +15,10 @@ OF_HOST_NAMES = ("idna", "punycode")  # encodings that Python has, but no text
 
 @dataclass(frozen=True)
 class NumberOptions:
-    """How weights are written.
-
-    Attributes
-    ----------
-    decimal : {".", ","}
-    thousands : str or None
-        What stands between thousands; None is whatever cannot be taken for something else.
-
-    Raises
-    ------
-    ParameterError
-        If these are no such marks, or the same.
-    """
+    """How weights are written."""
 
     decimal: str = "."
-    thousands: str | None = None
+    thousands: str | None = None  # whatever cannot be taken for something else
 
     def __post_init__(self) -> None:
         if self.decimal not in (".", ","):
@@ -47,35 +35,7 @@ class NumberOptions:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How to read a file. The first four are about text, the others about any format.
-
-    Attributes
-    ----------
-    delimiter, comment : str or None
-    header : bool or None
-    encoding : str
-    on_error : {"raise", "skip"}
-        What to do with malformed rows.
-    unpacking : UnpackLimit
-        How much the file may unpack to.
-    numbers : NumberOptions
-        How weights are written.
-    ids : {"exact", "normalised"}
-        Whether ids that differ by case, blanks or leading zeros are the same.
-    bipartite : bool
-        Whether the two ends of edges have ids of their own.
-    merge_case, keep_placeholders : bool
-        Whether labels that differ by case are one class, and whether words such as "N/A" are.
-    table : str or None
-        The table, the query or the sheet, of a file that has several.
-    results_as_labels : bool
-        Whether guesses are labels, too, where the labels are a result of isotherm.
-
-    Raises
-    ------
-    ParameterError
-        An `on_error`, an encoding or a kind of `ids` that there is not.
-    """
+    """How to read a file, see `isotherm.read_graph` and `isotherm.read_labels`."""
 
     delimiter: str | None = None
     header: bool | None = None

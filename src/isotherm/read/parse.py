@@ -33,15 +33,7 @@ BLANKS = tuple(bytes([byte]) for byte in b" \t\v\f\x1c\x1d\x1e\x1f\xc2\xe1\xe2\x
 
 
 class Parser:
-    """Blocks of whole lines → columns.
-
-    Parameters
-    ----------
-    layout, columns, empty, also
-        See `TextTable.batches`.
-    numbers : NumberOptions, optional
-        How weights are written.
-    """
+    """Blocks of whole lines → columns."""
 
     def __init__(
         self,

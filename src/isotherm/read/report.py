@@ -14,55 +14,22 @@ LONGEST_TEXT = 80
 
 @dataclass
 class ReadReport:
-    """What was found in a file, and what was left out.
+    """What was found in a file, and what was left out."""
 
-    Attributes
-    ----------
-    name : str
-        The file, as the user wrote it.
-    format : str
-        ``"CSV"``, ``"Parquet"`` and the like.
-    columns : tuple of str
-        Those that were used: of edges the source, the target and perhaps the weight; of labels
-        the node, the label and perhaps the weight.
-    n_rows : int
-        Edges, or labels, that were read.
-    n_skipped : int
-        Malformed rows that were left out, where that was asked for.
-    faults : list of str
-        The first few of these, with their line numbers.
-    notes : list of str
-        Sentences about what a reader may not expect, such as ids that differ only by spaces.
-    n_empty : int
-        Edges of weight 0, which are none.
-    weights : dict of float
-        Of labels, those of the label that each node has; empty where no column has any.
-    drawn : frozenset or None
-        Nodes whose labels were drawn at random; None where no column says it.
-    checksum : str
-        SHA-256 of the bytes that were read, in hexadecimal digits, or why it is not known.
-    reasons : dict of int
-        How many malformed rows were left out for each reason.
-    currencies : set of str
-        The sign of currency of the weights, if they have one.
-    hints : list of str
-        Those notes that are no warnings, such as which columns were used of several.
-    """
-
-    name: str
+    name: str  # as the user wrote it
     format: str = "text"
-    columns: tuple[str, ...] = ()
-    n_rows: int = 0
-    n_skipped: int = 0
-    faults: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    n_empty: int = 0
-    confidence: dict[Any, float] = field(default_factory=dict)
-    drawn: frozenset[Any] | None = None
-    checksum: str = "not known"
-    reasons: dict[str, int] = field(default_factory=dict)
-    currencies: set[str] = field(default_factory=set)
-    hints: list[str] = field(default_factory=list)
+    columns: tuple[str, ...] = ()  # that were used: the two ends, or node and label; the weight
+    n_rows: int = 0  # edges, or labels, that were read
+    n_skipped: int = 0  # malformed rows that were left out, where that was asked for
+    faults: list[str] = field(default_factory=list)  # the first few of these
+    notes: list[str] = field(default_factory=list)  # sentences about what may not be expected
+    n_empty: int = 0  # edges of weight 0, which are none
+    confidence: dict[Any, float] = field(default_factory=dict)  # in the label of each node
+    drawn: frozenset[Any] | None = None  # nodes whose labels were drawn at random, if known
+    checksum: str = "not known"  # SHA-256 of the bytes that were read, or why it is not known
+    reasons: dict[str, int] = field(default_factory=dict)  # how many rows were left out for each
+    currencies: set[str] = field(default_factory=set)  # the sign of the weights, if they have one
+    hints: list[str] = field(default_factory=list)  # those notes that are no warnings
 
     def skip(self, reason: str, fault: str, count: int = 1) -> None:
         """Count malformed rows of one kind, the first of which has this fault."""
@@ -86,13 +53,7 @@ class ReadReport:
         self.hints.append(self.notes[-1])
 
     def check_currencies(self, found: set[str], error: type[IsothermError]) -> None:
-        """Keep the sign of currency that weights have; two of them cannot be added up.
-
-        Raises
-        ------
-        IsothermError
-            Of the type given, if there are two.
-        """
+        """Keep the sign of currency that weights have; two of them cannot be added up."""
         if len(found | self.currencies) > 1:
             signs = " and ".join(map(repr, sorted(found | self.currencies)))
             raise error(

@@ -22,15 +22,9 @@ MARK, LINE_FEED, CARRIAGE_RETURN = (ord(letter) for letter in '"\n\r')
 class RowSplitter:
     r"""Splits text with one delimiter, or one of several, into rows.
 
-    Parameters
-    ----------
-    delimiters : str
-        Empty where quotation marks are letters like others.
-    comment : str or None
-        Where this stands outside of quotation marks, the rest of a line does not count.
-    closed : bool
-        Whether only cells with a closing mark before a delimiter or a line break are taken for
-        such: where the delimiter is not known yet, a mark may be a letter.
+    Without a delimiter quotation marks are letters like others. Where it is not known yet, a mark
+    may be a letter, too: then only `closed` cells count, with a mark before a delimiter or the end
+    of the line.
 
     Examples
     --------

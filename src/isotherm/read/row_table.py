@@ -27,14 +27,7 @@ MOST_DIGITS = 1e15  # up to which a whole number in floating point is exact
 
 
 class RowBatches:
-    """Batches of columns of text, made of rows.
-
-    Parameters
-    ----------
-    names : sequence of str
-    rows : iterable of sequences
-        Those that are too short end in empty cells; what is beyond the last column is left out.
-    """
+    """Batches of columns of text, made of rows; those that are too short end in empty cells."""
 
     def __init__(self, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         self.schema = pa.schema([(name, pa.string()) for name in _different(names)])

@@ -31,25 +31,7 @@ _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM
 
 
 class Source:
-    """The bytes of a file after any unpacking.
-
-    Attributes
-    ----------
-    name : str
-        As the user wrote it, for messages.
-    ending : str
-        Of the file name, without that of a compression; in lower case.
-    head : bytes
-        The first bytes.
-    is_whole : bool
-        Whether `head` is all there is.
-    format : Format
-        Recognised by the contents.
-    size : int or None
-        Bytes of the file as it is stored.
-    path : Path or None
-        Of a plain file that is not packed, which may then be read in any order.
-    """
+    """The bytes of a file after any unpacking."""
 
     def __init__(
         self, raw: Any, name: str, limit: UnpackLimit | None = None, *, hashed: bool = False
@@ -65,9 +47,10 @@ class Source:
         self._kept: bytes | None = None
         self._free: tuple[int | None] | None = None  # memory, where it was asked for
         self.name = name
-        self.size = _size(raw) if name != STANDARD_INPUT else None
+        self.size = _size(raw) if name != STANDARD_INPUT else None  # as it is stored
+        # Of a plain file that is not packed, which may be read in any order.
         self.path = None if packed or self.size is None else Path(name)
-        self.ending = _ending(name)
+        self.ending = _ending(name)  # without that of a compression
         if zipped:
             self._open_archive()
         self.head = self._read(HEAD)
@@ -142,13 +125,7 @@ class Source:
         return io.BytesIO(self._kept)
 
     def whole(self) -> bytes:
-        """The contents, as UTF-8 if they are text.
-
-        Raises
-        ------
-        NotEnoughMemory
-            As soon as they cannot fit.
-        """
+        """The contents, as UTF-8 if they are text."""
         parts, total = [], 0
         for block in self.blocks(BLOCK):
             parts.append(block)
@@ -196,13 +173,7 @@ class Source:
                 text.detach()
 
     def check_room(self, count: int) -> None:
-        """Refuse so many bytes of text where what they become takes more memory than is free.
-
-        Raises
-        ------
-        NotEnoughMemory
-            Saying what is needed, and what to do.
-        """
+        """Refuse so many bytes of text where what they become takes more memory than is free."""
         needed = int(count * self.format.memory)
         if needed <= SMALL:
             return
@@ -272,11 +243,6 @@ def open_file(
     """Open a file, ``-`` for standard input; what packed it is told by its first bytes.
 
     Where it is `hashed`, `Source.checksum` tells what was read; it takes its time.
-
-    Raises
-    ------
-    FileError
-        If it cannot be read, is empty, is a pickle, or unpacks to more than the limit.
     """
     with reading(name), _opened(name) as raw:
         source = Source(raw, name, limit, hashed=hashed)

@@ -34,15 +34,7 @@ _REACH_OUT = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer
 
 
 def open_sqlite(source: Source, options: TextOptions, _: Sequence[str | None] = ()) -> ArrowTable:
-    """A table, a view or a query of a database.
-
-    Raises
-    ------
-    FileError
-        A database that is damaged, locked or encrypted, or has several tables and none is named.
-    ParameterError
-        A table that is not there, or a query that does more than read.
-    """
+    """A table, a view or a query of a database."""
     with _faults(source.name):
         database = _opened(source)
         query = _query(database, options.table, source.name)

@@ -47,18 +47,10 @@ class LabelRows(NamedTuple):
 
 
 class Table(Protocol):
-    """Rows of a file, read some at a time.
-
-    Attributes
-    ----------
-    layout : Layout
-        The columns.
-    format : str
-        As reports call it.
-    """
+    """Rows of a file, read some at a time."""
 
     layout: Layout
-    format: str
+    format: str  # as reports call it
 
     def first_rows(self) -> Sequence[Sequence[str]]:
         """Some rows from the beginning, all cells as text, to see what the columns hold."""
@@ -72,20 +64,10 @@ class Table(Protocol):
         empty: bool = False,
         also: Sequence[int] = (),
     ) -> Iterator[Batch]:
-        """All rows, some at a time.
+        """All rows, some at a time; the report gets their count and what is wrong with them.
 
-        Parameters
-        ----------
-        columns : sequence of int
-            Two, or three: then the last one holds weights.
-        report : ReadReport
-            Gets the count of rows and what is wrong with them.
-        error : type
-            Of the exceptions raised.
-        empty : bool
-            Whether cells of the second column may be empty.
-        also : sequence of int
-            Further columns, of texts that may be empty.
+        Of three columns the last one holds weights. Cells of the second may be `empty`, those of
+        the further ones, `also`, in any case.
         """
 
     def pieces(

@@ -29,22 +29,7 @@ LONGEST_LINE = 1 << 26
 
 
 class TextTable:
-    """Rows of a text file.
-
-    Parameters
-    ----------
-    source : Source
-    options : TextOptions
-    wanted : sequence of str or None
-        Columns that the user names.
-    layout : Layout, optional
-        Where it is known; else it is found by looking.
-
-    Attributes
-    ----------
-    layout : Layout
-    format : str
-    """
+    """Rows of a text file, whose layout is found by looking where it is not known."""
 
     def __init__(
         self,
@@ -165,15 +150,7 @@ class TextTable:
 def whole_rows(
     source: Source, options: TextOptions, layout: Layout, error: type[IsothermError]
 ) -> Iterator[tuple[int, bytes, bool]]:
-    """Blocks that end with a row: the number of the first line, and whether cells have breaks.
-
-    Raises
-    ------
-    FileError
-        A line too long to be a row of a table.
-    IsothermError
-        Of the type given, if a quotation mark is never closed.
-    """
+    """Blocks that end with a row: the number of the first line, and whether cells have breaks."""
     splitter, number, rest = layout.splitter, 1, b""
     old_mac = b"\n" not in source.head and b"\r" in source.head
     for block in source.blocks(BLOCK, options.encoding):

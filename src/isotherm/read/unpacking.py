@@ -21,23 +21,10 @@ RATIO_COUNTS_FROM = 1 << 28  # bytes: below this any ratio will do
 
 @dataclass(frozen=True)
 class UnpackLimit:
-    """The most that a packed file, or a stream, may turn out to be.
-
-    Attributes
-    ----------
-    size : int
-        Bytes.
-    ratio : float
-        Times the size of the file as it is stored; counts above 256 MiB.
-
-    Raises
-    ------
-    ParameterError
-        If these are no such numbers.
-    """
+    """The most that a packed file, or a stream, may turn out to be."""
 
     size: int = MOST_BYTES
-    ratio: float = MOST_TIMES
+    ratio: float = MOST_TIMES  # times the size of the file as it is stored; counts above 256 MiB
 
     def __post_init__(self) -> None:
         whole = isinstance(self.size, int) and not isinstance(self.size, bool)
@@ -50,16 +37,7 @@ class UnpackLimit:
             raise ParameterError(f"unpack_ratio must be a number ≥ 1, got {self.ratio!r}")
 
     def check(self, name: str, unpacked: int, packed: int | None) -> None:
-        """Raise FileError if that is too much.
-
-        Parameters
-        ----------
-        name : str
-        unpacked : int
-            Bytes so far.
-        packed : int or None
-            Bytes they come from; None of a stream that is not packed.
-        """
+        """Refuse so many bytes of so many packed ones, or of a stream, if they are too many."""
         if unpacked > self.size:
             over = f"more than {size_text(self.size)}"
         elif packed and unpacked > max(RATIO_COUNTS_FROM, self.ratio * packed):

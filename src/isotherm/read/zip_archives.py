@@ -84,25 +84,7 @@ def check_workbook(source: Source) -> None:
 
 
 class OnlyMember:
-    """The one file in an archive, read once from its beginning.
-
-    Parameters
-    ----------
-    file : binary file
-        Of the archive; can be read in any order.
-    archive : str
-        Its name, for messages.
-
-    Attributes
-    ----------
-    name : str
-        Of the file inside.
-
-    Raises
-    ------
-    FileError
-        If there is none, or more than one; if it has a password; if the archive is damaged.
-    """
+    """The one file in an archive, read once from its beginning."""
 
     def __init__(self, file: IO[bytes], archive: str) -> None:
         self._archive = archive

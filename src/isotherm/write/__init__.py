@@ -160,14 +160,6 @@ def write_list(
     """Write a row for each node of a list, see `isotherm.listing`, in any format of predictions.
 
     Graph files have the edges between nodes of the list.
-
-    Parameters
-    ----------
-    listed : sequence of Listed
-    path, force, spreadsheet_safe
-        See `write_predictions`.
-    classifier : HeatClassifier
-        That the list is of.
     """
     from isotherm.write.rows import rows_of_list
 
@@ -190,15 +182,7 @@ def write_records(
     force: bool = False,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Write the given columns of some records, as a table of any format.
-
-    Parameters
-    ----------
-    records : sequence of mappings
-    columns : sequence of str
-    path, force, spreadsheet_safe
-        See `write_predictions`; no graph.
-    """
+    """Write the given columns of some records, as a table of any format."""
     from isotherm.write.rows import rows_of_records
 
     name = os.fspath(path)
@@ -276,19 +260,7 @@ def _named(name: str) -> Iterator[None]:
 
 
 def output_of(name: str, *, graphs: bool = True) -> Output:
-    """The format that a file name asks for; CSV on standard output.
-
-    Parameters
-    ----------
-    name : str
-    graphs : bool
-        Whether it may be one of graphs, or of tables only.
-
-    Raises
-    ------
-    ParameterError
-        If it asks for none that is known.
-    """
+    """The format that a file name asks for; CSV on standard output."""
     if name in STANDARD_OUTPUT:
         return output_for(".csv", name)
     path = Path(name.lower())

@@ -40,14 +40,7 @@ _KINDS = (
 
 
 class Edges(NamedTuple):
-    """The edges of a graph.
-
-    Attributes
-    ----------
-    names : Arrow array of texts, of shape (n,)
-    rows : Rows
-        The adjacency matrix.
-    """
+    """The edges of a graph."""
 
     names: pa.Array
     rows: Rows
@@ -196,13 +189,7 @@ def write_gml(file: IO[bytes], batches: Iterable[pa.RecordBatch], edges: Edges) 
 
 
 def check_gml_size(n_rows: int, _n_columns: int, n_edges: int) -> None:
-    """Refuse a graph for which there is no room in memory.
-
-    Raises
-    ------
-    NotEnoughMemory
-        Saying what else to write.
-    """
+    """Refuse a graph for which there is no room in memory."""
     needed = GML_BYTES_PER_NODE * n_rows + GML_BYTES_PER_EDGE * n_edges
     free = free_memory() if needed > SMALL else None
     if free is not None and needed > free:

@@ -38,18 +38,7 @@ _PLAIN = {  # what texts may not be turned into
 
 
 def write_workbook(file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> str | None:
-    """Write a sheet with headings that stay in sight and can be filtered by.
-
-    Returns
-    -------
-    str or None
-        What the file cannot hold, and what is quicker to write.
-
-    Raises
-    ------
-    FileError
-        More rows or columns than a sheet has.
-    """
+    """Write a sheet, and return what it cannot hold and what is quicker to write."""
     import xlsxwriter
     from xlsxwriter.exceptions import FileCreateError, FileSizeError
 
@@ -163,13 +152,7 @@ class _Sheet:
 
 
 def check_size(n_rows: int, n_columns: int, _n_edges: int = 0) -> None:
-    """Refuse a table that no sheet can hold.
-
-    Raises
-    ------
-    FileError
-        Saying what would fit, and what else to write.
-    """
+    """Refuse a table that no sheet can hold."""
     if n_rows >= ROWS:
         raise FileError(
             f"an Excel sheet holds {ROWS - 1:,} rows below its headings, and there are "
