@@ -11,8 +11,8 @@ import numpy as np
 
 from isotherm.errors import DatasetError, ParameterError
 from isotherm.graph import Graph
-from isotherm.read.arrays import MOST_BYTES
 from isotherm.read.npz import LabelledGraph
+from isotherm.read.unpacking import LARGEST_DATA_SET
 
 if TYPE_CHECKING:
     import os
@@ -105,11 +105,11 @@ def _files(folder: Folder) -> dict[str, Path]:
 def _read(path: Path) -> LabelledGraph:
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(LARGEST_DATA_SET + 1)
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
-    if len(data) > MOST_BYTES:
-        raise DatasetError(f"{path} is larger than a data set may be, {MOST_BYTES:,} bytes")
+    if len(data) > LARGEST_DATA_SET:
+        raise DatasetError(f"{path} is larger than a data set may be, {LARGEST_DATA_SET:,} bytes")
     try:
         return LabelledGraph.from_bytes(data)
     except DatasetError as error:

@@ -41,7 +41,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_others(tmp_path, name):
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
     (tmp_path / "mine.npz").write_bytes(dataset_file())
-    monkeypatch.setattr("isotherm.datasets.MOST_BYTES", 20)
+    monkeypatch.setattr("isotherm.datasets.LARGEST_DATA_SET", 20)
     with pytest.raises(DatasetError, match="larger than a data set may be, 20 bytes"):
         load_dataset("mine", tmp_path)
 

@@ -24,6 +24,7 @@ from isotherm.graph import Graph
 from isotherm.graph.nodes import NodeIndex
 from isotherm.graph.rows import rows_from_matrix
 from isotherm.graph.weights import as_csr
+from isotherm.read.unpacking import LARGEST_DATA_SET
 from isotherm.read.zip_archives import open_archive
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.generic]  # of numbers or of strings
 
 NODES_PER_ENTRY = 100  # of an honest matrix, most of whose rows may be empty
-MOST_BYTES = 2**30  # of a data set; the largest seen here has a tenth of this
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -43,7 +43,7 @@ def read_npz(
     file: IO[bytes],
     wanted: Collection[str],
     *checks: Callable[[int], None],
-    most: float = MOST_BYTES,
+    most: float = LARGEST_DATA_SET,
 ) -> dict[str, Array]:
     """The arrays named `wanted` in a ``.npz`` file that are there, as `numpy.load` reads them."""
     try:
@@ -164,7 +164,7 @@ def check_pointers(indptr: Array) -> NDArray[np.int64]:
     # Compared, not subtracted: differences of hostile numbers can overflow.
     if len(start) < 2 or start[0] != 0 or (start[1:] < start[:-1]).any():
         raise DatasetError("row pointers that do not increase from 0")
-    if start[-1] > MOST_BYTES:
+    if start[-1] > LARGEST_DATA_SET:
         raise DatasetError(f"row pointers up to {start[-1]}, more than any data set has")
     return start
 

@@ -80,7 +80,6 @@ class ArrowTable:
             schema = _schema(self._file)
             names = tuple(schema.names)
         self._opened = opened
-        self._groups: list[int] | None = None
         self.layout = Layout("", names, 0, None, header=True, sample=())
 
     @property
@@ -88,15 +87,6 @@ class ArrowTable:
         """Rows of the file, where it says so."""
         metadata = getattr(self._file, "metadata", None)
         return getattr(metadata, "num_rows", None)
-
-    @property
-    def n_groups(self) -> int:
-        """Groups of rows that can be read apart; 0 where there are none such."""
-        return int(getattr(self._file, "num_row_groups", 0))
-
-    def only(self, groups: list[int]) -> None:
-        """Read these groups of rows, and no others."""
-        self._groups = groups
 
     def first_rows(self) -> Sequence[Sequence[str]]:
         """See `Table.first_rows`."""
@@ -126,7 +116,7 @@ class ArrowTable:
             raise FileError(f"{self._source.name} has two columns named {twice!r}: rename one")
         raised = error if self._options.on_error == "raise" else None
         row = 0
-        for batch in self._batches(columns, self._groups, also):
+        for batch in self._batches(columns, also=also):
             n = len(batch.first)
             report.check_currencies(self._currencies, error)
             good = _good(batch, empty=empty)

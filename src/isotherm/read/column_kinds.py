@@ -16,10 +16,10 @@ NAMES = {
     "label": {"label", "labels", "class", "category", "group", "community"},
     "weight": {"weight", "weights"},
 }
-_NO_WORDS = ("dates", "amounts")
 _ALL_NAMES = set().union(*NAMES.values())
 _HEADERS = {"source", "target", "node", "nodeid", "label", "labels", "class", "category", "weight"}
 
+NEVER_IDS = ("dates", "amounts")  # while nodes may be numbered like rows, or come once each
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( .*)?"
     r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
@@ -75,15 +75,11 @@ def is_header(first: list[str], others: list[tuple[str, ...]], wanted: list[str]
     # Words above a column of numbers, dates or amounts.
     return names_ends(first) or any(
         cells
-        and (all(map(is_number, cells)) or _is_of(_NO_WORDS, cells))
-        and not _is_of(_NO_WORDS, [first[k]])
+        and (all(map(is_number, cells)) or why_no_ids("", cells) in NEVER_IDS)
+        and why_no_ids("", [first[k]]) not in NEVER_IDS
         for k in range(len(first))
         if (cells := [row[k] for row in others if k < len(row)])
     )
-
-
-def _is_of(kinds: tuple[str, ...], cells: list[str]) -> bool:
-    return why_no_ids("", cells) in kinds
 
 
 def why_no_ids(name: str, cells: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.errors import GraphError, LabelError, ParameterError
 from isotherm.read.column_kinds import (
+    NEVER_IDS,
     find_pair,
     is_named_like_ids,
     share_of_common,
@@ -129,8 +130,7 @@ class _Cells:
         return why_no_ids(name, self.columns[column])
 
     def holds_no_ids(self, column: int) -> bool:
-        """Whether this is sure: nodes may be numbered like rows, or come once each."""
-        return self.why_no_ids(column) in ("dates", "amounts")
+        return self.why_no_ids(column) in NEVER_IDS
 
     def may_begin_with_row_numbers(self) -> bool:
         """Whether three columns of numbers may be a row number and two ends, with no weight."""

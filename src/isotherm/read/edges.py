@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from isotherm.read.report import ReadReport
     from isotherm.read.table import Batch
 
-PIECE = 1 << 20  # numbers moved at once
 Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 
@@ -112,19 +111,6 @@ class Growing(Generic[Number]):
         whole = np.frombuffer(self._map, dtype=self._dtype)
         whole[self._count : self._count + len(values)] = values
         self._count += len(values)
-
-    def empty(self) -> None:
-        """Give all of them back; arrays made of them must be gone."""
-        self._map, self._count = _memory(mmap.PAGESIZE), 0
-
-    def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Drop all but those chosen, in place."""
-        whole, kept = self.array(), 0
-        for first in range(0, self._count, PIECE):
-            some = whole[first : first + PIECE][chosen[first : first + PIECE]]
-            whole[kept : kept + len(some)] = some  # never beyond what was looked at
-            kept += len(some)
-        self._count = kept
 
     def array(self) -> NDArray[Number]:
         """All of them."""

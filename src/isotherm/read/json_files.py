@@ -171,10 +171,8 @@ def read_labels(source: Source, columns: Columns, report: ReadReport) -> LabelRo
     sure = [_number(record.get(keys[2], 1.0), source.name) for record in found if is_asked]
     status = [_text(record.get(STATUS)) for record in found] if of_result else None
     drawn = find_drawn([key for key in there if key not in keys])
-    rows = LabelRows(nodes, labels, sure if is_asked else None, status)
-    if drawn is None:
-        return rows
-    return rows._replace(drawn=[_text(record.get(drawn)) for record in found])
+    words = None if drawn is None else [_text(record.get(drawn)) for record in found]
+    return LabelRows(nodes, labels, sure if is_asked else None, status, words)
 
 
 def _keys(there: list[str], columns: Columns) -> list[str]:
@@ -185,8 +183,8 @@ def _keys(there: list[str], columns: Columns) -> list[str]:
         name or next((key for key in there if key.lower() in NAMES[role]), None)
         for name, role in zip(wanted, roles, strict=True)
     ]
-    left = [key for key in there if key not in (*found, find_drawn(there))]
-    left = left if len(there) - (find_drawn(there) is not None) == 2 else []
+    others = [key for key in there if key != find_drawn(there)]
+    left = [key for key in others if key not in found] if len(others) == 2 else []
     return [key or (left.pop(0) if left else role) for key, role in zip(found, roles, strict=True)]
 
 

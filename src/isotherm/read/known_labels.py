@@ -106,16 +106,14 @@ def without_conflicts(known: KnownLabels, report: ReadReport) -> KnownLabels:
     """Labels without those of nodes that have two, which are counted as skipped."""
     if known.confidence is not None:
         return known  # the surest counts
-    labels: dict[str, str] = {}
-    bad: dict[str, str] = {}
+    first: dict[str, str] = {}
     pairs = list(zip(known.nodes.to_pylist(), known.labels.to_pylist(), strict=True))
-    for node, label in pairs:
-        if labels.setdefault(node, label) != label:
-            bad.setdefault(node, f"{report.name}: node {node!r} has two labels")
+    bad = dict.fromkeys(node for node, label in pairs if first.setdefault(node, label) != label)
     if not bad:
         return known
     mask = np.array([node not in bad for node, _ in pairs])
-    report.skip("a node has two labels", next(iter(bad.values())), int((~mask).sum()))
+    fault = f"{report.name}: node {next(iter(bad))!r} has two labels"
+    report.skip("a node has two labels", fault, int((~mask).sum()))
     return known.kept(mask)
 
 

@@ -154,7 +154,7 @@ class LabelledGraph:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LabelledGraph:
-        """From the contents of a file, which may unpack to `MOST_BYTES`."""
+        """From the contents of a file, which may unpack to `LARGEST_DATA_SET`."""
         return cls.from_arrays(read_npz(BytesIO(data), ARRAYS))
 
     @classmethod

@@ -42,16 +42,16 @@ def is_pickle(head: bytes, ending: str) -> bool:
     return named_so or (head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05")
 
 
-GML = rb"(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\["
+is_gml = matches(rb"(?:#[^\n]*\n\s*|(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\[")
 
 # What may stand before the outermost element; never tried twice, or many remarks would take ages.
-PROLOGUE = rb"(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)\s*)*+"
-GEXF = PROLOGUE + rb"<(?:\w+:)?gexf\b"
-GRAPHML = PROLOGUE + rb"<(?:\w+:)?graphml\b"
-WEB = PROLOGUE + rb"<(?:html|table)\b|<!doctype html"
-XML = rb"<\?xml\b|<!doctype\b|<!--"
-PAJEK = rb"(?:%[^\n]*\n\s*)*\*(?:vertices|network)\b"
-ATTRIBUTES = rb"(?:#[^\n]*\n\s*)*[^\n{}]+[\s,;|]\{[^{}\n]*\}\s*(?:\n|$)"
+_PROLOGUE = rb"(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)\s*)*+"
+is_gexf = matches(_PROLOGUE + rb"<(?:\w+:)?gexf\b")
+is_graphml = matches(_PROLOGUE + rb"<(?:\w+:)?graphml\b")
+is_web_page = matches(_PROLOGUE + rb"<(?:html|table)\b|<!doctype html")
+is_xml = matches(rb"<\?xml\b|<!doctype\b|<!--")
+is_pajek = matches(rb"(?:%[^\n]*\n\s*)*\*(?:vertices|network)\b")
+has_attributes = matches(rb"(?:#[^\n]*\n\s*)*[^\n{}]+[\s,;|]\{[^{}\n]*\}\s*(?:\n|$)")
 _NODE_LINK = re.compile(rb'"(?:nodes|links|edges)"\s*:\s*\[')
 
 # Ends of sentences with "is", for what is refused.

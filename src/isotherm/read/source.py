@@ -16,7 +16,7 @@ from isotherm.errors import FileError, NotEnoughMemory
 from isotherm.memory import SMALL, free_memory, size_text
 from isotherm.read.faults import reading
 from isotherm.read.formats import recognise
-from isotherm.read.unpacking import Counted, UnpackLimit, unpacked
+from isotherm.read.unpacking import UNPACKERS, Counted, UnpackLimit
 from isotherm.read.zip_archives import OnlyMember, is_packed_file
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ HEAD = 1 << 18  # bytes that are looked at to tell what a file is
 BLOCK = 1 << 24  # bytes that are read at once where all are wanted
 STANDARD_INPUT = "-"
 
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -37,13 +36,14 @@ class Source:
         self, raw: Any, name: str, limit: UnpackLimit | None = None, *, hashed: bool = False
     ) -> None:
         first = raw.peek(512)
-        kind = next((kind for mark, kind in _PACKED.items() if first.startswith(mark)), None)
+        unpack = next((found for mark, found in UNPACKERS.items() if first.startswith(mark)), None)
         zipped = is_packed_file(first, _ending(name))
-        packed = kind is not None or zipped
+        packed = unpack is not None or zipped
         self._raw, self._counted = raw, Counted(raw, hashed=hashed)
-        self._stream = self._counted if kind is None else unpacked(self._counted, kind)
+        self._stream = self._counted if unpack is None else unpack(self._counted)
         self._written: tuple[int, int] | None = None  # when, of a file read in any order
-        self._limit, self._is_packed, self._n_read = limit or UnpackLimit(), packed, 0
+        self._limit, self._is_packed = limit or UnpackLimit(), packed
+        self.n_read = 0  # bytes so far, unpacked
         self._kept: bytes | None = None
         self._free: tuple[int | None] | None = None  # memory, where it was asked for
         self.name = name
@@ -73,11 +73,6 @@ class Source:
     def is_marked(self) -> bool:
         """Whether the text begins with a mark of its encoding."""
         return self._mark is not None
-
-    @property
-    def n_read(self) -> int:
-        """Bytes read so far, unpacked."""
-        return self._n_read
 
     @property
     def identity(self) -> tuple[int, ...] | None:
@@ -207,16 +202,11 @@ class Source:
                     break
                 parts.append(part)
                 wanted -= len(part)
-                self._n_read += len(part)
+                self.n_read += len(part)
                 if self._is_packed or self.size is None:
                     packed = (self._counted.count or self.size) if self._is_packed else None
-                    self._limit.check(self.name, self._n_read, packed)
+                    self._limit.check(self.name, self.n_read, packed)
         return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def has_mark(head: bytes) -> bool:
-    """Whether a text begins with a mark of its encoding."""
-    return _marked(head) is not None
 
 
 def _marked(head: bytes) -> str | None:

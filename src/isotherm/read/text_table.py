@@ -14,7 +14,6 @@ from isotherm.read.layout import MAY_DELIMIT, Layout, checked_delimiter, find_la
 from isotherm.read.parse import Parser
 from isotherm.read.report import ReadReport
 from isotherm.read.row_splitter import LINE_FEED, RowSplitter, row_ends
-from isotherm.read.source import has_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +50,7 @@ class TextTable:
     def _is_plain(self) -> bool:
         """Whether the bytes of the file are those that are parsed."""
         utf8 = codecs.lookup(self.options.encoding).name == "utf-8"
-        return utf8 and not has_mark(self.source.head)
+        return utf8 and not self.source.is_marked
 
     def _found(self, wanted: Sequence[str | None]) -> Layout:
         source, options = self.source, self.options

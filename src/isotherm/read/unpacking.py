@@ -9,12 +9,16 @@ import io
 import lzma
 import math
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from isotherm.errors import FileError, ParameterError
 from isotherm.memory import size_text
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MOST_BYTES = 64 << 30
+LARGEST_DATA_SET = 1 << 30  # bytes, also unpacked; the largest seen here has a tenth of this
 MOST_TIMES = 200.0
 RATIO_COUNTS_FROM = 1 << 28  # bytes: below this any ratio will do
 
@@ -69,17 +73,6 @@ class Counted(io.RawIOBase):
         return data
 
 
-def unpacked(file: Any, kind: str) -> Any:
-    """A stream of what is packed in a file, by gzip, bzip2, xz or Zstandard."""
-    if kind == "gzip":
-        return gzip.GzipFile(fileobj=file)
-    if kind == "bzip2":
-        return bz2.BZ2File(file)
-    if kind == "xz":
-        return lzma.LZMAFile(file)
-    return _Zstd(file)
-
-
 class _Zstd:
     """Zstandard, by Arrow's codec, which does not tell by itself when the data end too early."""
 
@@ -90,3 +83,12 @@ class _Zstd:
 
     def read(self, count: int) -> bytes:
         return bytes(self._stream.read(count))
+
+
+# By the first bytes of a file: a stream of what is packed in it.
+UNPACKERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"\x28\xb5\x2f\xfd": _Zstd,
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\0": lzma.LZMAFile,
+}

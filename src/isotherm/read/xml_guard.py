@@ -33,7 +33,7 @@ class XmlGuard:
     FORMAT: ClassVar[str]
     # Where the elements that matter may stand; any other is skipped with all that it holds.
     PARENTS: ClassVar[dict[str, tuple[str, ...]]]
-    REFUSED: ClassVar[dict[str, str]] = {}
+    REFUSED: ClassVar[dict[str, str]] = {}  # anywhere, or in this element
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -118,8 +118,9 @@ class XmlGuard:
         """Refuse what would be wrong to skip."""
         if not parent:
             raise self.fault(f"not {self.FORMAT}: the outermost element is <{element[:80]}>")
-        if element in self.REFUSED:
-            raise self.fault(self.REFUSED[element])
+        why = self.REFUSED.get(element) or self.REFUSED.get(f"{element} in {parent}")
+        if why is not None:
+            raise self.fault(why)
         if element == "graph":
             raise self.fault(f"a graph inside a <{parent}>: nested graphs are not read")
         if element in self.PARENTS:
@@ -212,16 +213,13 @@ class GexfGuard(XmlGuard):
         "attvalues": ("node", "edge"),
         "attvalue": ("attvalues",),
     }
-    NESTED: ClassVar = {"nodes", "node"}
+    REFUSED: ClassVar = dict.fromkeys(
+        ("node in node", "nodes in node", "nodes in nodes"), "nodes inside a node are not read"
+    )
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._class = ""
-
-    def _check_misplaced(self, element: str, parent: str) -> None:
-        if element in self.NESTED and parent in self.NESTED:
-            raise self.fault("nodes inside a node are not read")
-        super()._check_misplaced(element, parent)
 
     def _look(self, element: str, attributes: Tag) -> None:
         super()._look(element, attributes)
