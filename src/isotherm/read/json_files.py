@@ -9,7 +9,7 @@ from isotherm.errors import FileError, GraphError, LabelError
 from isotherm.read.column_kinds import NAMES
 from isotherm.read.graph_files import contents_of
 from isotherm.read.label_columns import STATUS, find_drawn, has_status, words_of_weight
-from isotherm.read.row_table import as_cell, peek_rows, table_of_rows
+from isotherm.read.row_table import as_cell, is_nan, peek_rows, table_of_rows
 from isotherm.read.table import LabelRows
 
 if TYPE_CHECKING:
@@ -87,11 +87,6 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         if first is not value and first != value and not (is_nan(first) and is_nan(value)):
             raise ValueError(f"{key!r} has two values, {found[key]!r} and {value!r}")
     return found
-
-
-def is_nan(value: object) -> bool:
-    """Whether a value is NaN, which JSON does not have but many write."""
-    return isinstance(value, float) and value != value
 
 
 def open_json(source: Source, options: TextOptions, _: Sequence[str | None] = ()) -> ArrowTable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -92,7 +91,7 @@ def as_cell(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value or None
     if isinstance(value, float):
-        if math.isnan(value):
+        if is_nan(value):
             return None
         return str(int(value)) if value.is_integer() and abs(value) < MOST_DIGITS else repr(value)
     if isinstance(value, datetime.datetime):
@@ -103,6 +102,11 @@ def as_cell(value: object) -> str | None:
     if isinstance(value, bytes):
         return value.hex()
     return str(value)
+
+
+def is_nan(value: object) -> bool:
+    """Whether a value is NaN, which stands for none; JSON does not have it, but many write it."""
+    return isinstance(value, float) and value != value
 
 
 def _different(names: Sequence[str]) -> list[str]:
