@@ -19,7 +19,7 @@ from isotherm import (
 )
 from isotherm.classifier.answers import Answers
 from isotherm.classifier.estimator import STATUS
-from isotherm.report.pages.classification import classification_page
+from isotherm.report.classification import classification_page
 from isotherm.trust.abstain import LEAST, covered, cross_fitted
 from isotherm.trust.interval import proportion
 from test_classification_report import run_of

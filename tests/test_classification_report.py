@@ -9,11 +9,11 @@ from html_page import Page, parse
 from isotherm import BlockModel, DirichletClassifier, Graph, load_dataset
 from isotherm.job import Run
 from isotherm.read.report import ReadReport
+from isotherm.report import charts
+from isotherm.report.classification import classification_page
+from isotherm.report.drawing import MOST_NEIGHBOURS, neighbourhood
+from isotherm.report.findings import Findings
 from isotherm.report.layout import edges_among, positions
-from isotherm.report.pages import charts
-from isotherm.report.pages.classification import classification_page
-from isotherm.report.pages.drawing import MOST_NEIGHBOURS, neighbourhood
-from isotherm.report.pages.findings import Findings
 from isotherm.report.words import short
 
 SECTIONS = [

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from html_page import Page, parse
-from isotherm.report.pages.curves import LOWER, UPPER, curves
-from isotherm.report.pages.evaluation import Evaluation, evaluation_page
+from isotherm.report.curves import LOWER, UPPER, curves
+from isotherm.report.evaluation import Evaluation, evaluation_page
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.scores import Mean, share_text
 

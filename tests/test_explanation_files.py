@@ -10,6 +10,7 @@ import pytest
 from conftest import CliRun
 from html_page import Page
 from isotherm import DirichletClassifier, Graph, ParameterError
+from isotherm.report.explanation import Classes
 from isotherm.report.explanation_files import (
     KINDS,
     Explanations,
@@ -17,7 +18,6 @@ from isotherm.report.explanation_files import (
     write_explanations,
 )
 from isotherm.report.explanation_lines import explanation_lines, rest_words
-from isotherm.report.pages.explanation import Classes
 from isotherm.trust.leave_one_out import leave_one_out
 
 pytestmark = pytest.mark.core_free

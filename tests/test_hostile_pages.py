@@ -12,12 +12,11 @@ from isotherm import (
 from isotherm.job import Run
 from isotherm.listing import list_nodes
 from isotherm.read.report import ReadReport
-from isotherm.report.pages.classification import classification_page
-from isotherm.report.pages.evaluation import Evaluation, evaluation_page
-from isotherm.report.pages.explanation import Classes, explanation_page
-from isotherm.report.pages.listing import list_page
-from isotherm.report.pages.model import model_page
-from isotherm.report.pages.record import Record
+from isotherm.report.classification import classification_page
+from isotherm.report.evaluation import Evaluation, evaluation_page
+from isotherm.report.explanation import Classes, explanation_page
+from isotherm.report.listing import list_page
+from isotherm.report.model import model_page
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.parts import (
     Command,
@@ -30,6 +29,7 @@ from isotherm.report.parts import (
     Paragraph,
     Section,
 )
+from isotherm.report.record import Record
 from isotherm.report.tables import Cell, Table
 from isotherm.report.template import TEMPLATES, page
 from test_classification_report import run_of

@@ -10,7 +10,7 @@ import pytest
 from conftest import CliRun
 from html_page import Page
 from isotherm import DirichletClassifier, Graph, LabelError, ParameterError, write_predictions
-from isotherm.report.pages.classification import classification_page
+from isotherm.report.classification import classification_page
 from isotherm.trust.rank import DIGITS, LEAK
 from oracle import random_graph
 from test_classification_report import NASTY, run_of

@@ -98,8 +98,8 @@ def _explained(
     without_own: bool,
 ) -> Explanations:
     """Explain all nodes; of several, those that nothing explains are told of."""
+    from isotherm.report.explanation import Classes
     from isotherm.report.explanation_files import Explanations
-    from isotherm.report.pages.explanation import Classes
 
     whys: list[Explanation] = []
     unexplained: list[str] = []

@@ -15,7 +15,7 @@ from isotherm.files import replacing, written
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from isotherm.report.pages.explanation import Classes
+    from isotherm.report.explanation import Classes
     from isotherm.trust.explain import Explanation
 
 WIDTH = 100  # letters of a line of text
@@ -100,7 +100,7 @@ def write_explanations(name: str, found: Explanations, *, force: bool = False) -
 
 
 def _write_page(file: IO[bytes], found: Explanations) -> None:
-    from isotherm.report.pages.explanation import explanations_page
+    from isotherm.report.explanation import explanations_page
 
     page = explanations_page(
         found.whys, found.classes, unexplained=found.unexplained, most=found.most
@@ -114,7 +114,7 @@ def _write_text(file: IO[bytes], found: Explanations) -> None:
 
 def _write_svg(file: IO[bytes], found: Explanations) -> None:
     from isotherm.report.explanation_lines import heading, rest_words
-    from isotherm.report.pages.heat_flow import heat_flow_file
+    from isotherm.report.heat_flow import heat_flow_file
     from isotherm.report.words import short
 
     (why,) = found.whys

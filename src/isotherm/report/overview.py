@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.report.pages.node_lists import listed_classes
-from isotherm.report.pages.sizes import size_table
+from isotherm.report.node_lists import listed_classes
 from isotherm.report.parts import KeyNumbers, Notice, Paragraph, Part, Section
+from isotherm.report.sizes import size_table
 from isotherm.report.words import counted, percent
 from isotherm.trust.drawn import FEWEST, IF_DRAWN
 
 if TYPE_CHECKING:
-    from isotherm.report.pages.findings import Findings
+    from isotherm.report.findings import Findings
     from isotherm.report.tables import Table
 
 

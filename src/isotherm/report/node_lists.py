@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.listing import list_each, list_labelled
-from isotherm.report.pages.findings import LONGEST_LABEL
+from isotherm.report.findings import LONGEST_LABEL
 from isotherm.report.palette import colour
 from isotherm.report.parts import Column, Finder, NodeList, NodeRow, Part, Section
 from isotherm.report.words import counted, percent, short
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from isotherm.classifier.estimator import DirichletEstimator
     from isotherm.graph import Graph
     from isotherm.listing import Listed
-    from isotherm.report.pages.findings import Findings
+    from isotherm.report.findings import Findings
     from isotherm.report.tables import Cell
 
     ClassCell = Callable[[object], str | Cell]

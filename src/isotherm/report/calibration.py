@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.report.pages import charts
+from isotherm.report import charts
 from isotherm.report.parts import Figure, Group, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import counted
@@ -15,7 +15,7 @@ from isotherm.trust.calibrate import calibration_error, reliability
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.report.pages.findings import Findings
+    from isotherm.report.findings import Findings
     from isotherm.trust.interval import Interval
 
 FEWEST_DRAWN = 20  # seeds of a reliability diagram

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
+    from isotherm.report.findings import Findings
     from isotherm.report.layout import Edges
-    from isotherm.report.pages.findings import Findings
 
 MOST_NODES = 2000  # of a graph that is drawn as a whole
 MOST_NEIGHBOURS = 30

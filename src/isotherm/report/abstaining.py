@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from isotherm.report.pages import charts
-from isotherm.report.pages.calibration import within
+from isotherm.report import charts
+from isotherm.report.calibration import within
 from isotherm.report.parts import Figure, Group, Section
 from isotherm.report.tables import Table
 from isotherm.report.words import counted, percent
@@ -14,7 +14,7 @@ from isotherm.trust.abstain import LEAST
 from isotherm.trust.drawn import FEWEST
 
 if TYPE_CHECKING:
-    from isotherm.report.pages.findings import Findings
+    from isotherm.report.findings import Findings
     from isotherm.trust.abstain import Coverage
 
 WORDS = (

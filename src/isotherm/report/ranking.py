@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isotherm.report.pages import charts
-from isotherm.report.pages.node_lists import ranked_list
+from isotherm.report import charts
+from isotherm.report.node_lists import ranked_list
 from isotherm.report.parts import Figure, KeyNumbers, Section
 from isotherm.report.words import counted, short
 

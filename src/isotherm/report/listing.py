@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from isotherm.report.pages.node_lists import COLUMNS, RANKED_COLUMNS, cut, finder, rows_of, shown_of
+from isotherm.report.node_lists import COLUMNS, RANKED_COLUMNS, cut, finder, rows_of, shown_of
 from isotherm.report.parts import Column, NodeList, NodeRow, Part, Section
 from isotherm.report.template import page
 from isotherm.report.words import short

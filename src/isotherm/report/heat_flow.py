@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isotherm.colours import COLOURS, OTHER
-from isotherm.report.pages.flow_layout import FlowLayout
+from isotherm.report.flow_layout import FlowLayout
 from isotherm.report.palette import colour
 from isotherm.report.svg import element, picture, together
 from isotherm.report.words import percent, short

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.report.explanation_lines import NOTHING, rest_words
-from isotherm.report.pages.heat_flow import heat_flow
+from isotherm.report.heat_flow import heat_flow
 from isotherm.report.palette import N_COLOURS, Palette, colour
 from isotherm.report.parts import Figure, Group, Heading, Notice, Paragraph, Section
 from isotherm.report.tables import Bars, Cell, Table

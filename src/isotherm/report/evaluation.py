@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isotherm.environment import versions
-from isotherm.report.pages.curves import curves
+from isotherm.report.curves import curves
 from isotherm.report.palette import colour
 from isotherm.report.parts import Command, Figure, Group, Section
 from isotherm.report.scores import (
