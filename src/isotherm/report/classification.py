@@ -8,14 +8,13 @@ import numpy as np
 
 from isotherm.classifier.estimator import UNSURE
 from isotherm.report import charts, drawing
-from isotherm.report.findings import Findings
+from isotherm.report.findings import Findings, status_table
 from isotherm.report.node_lists import class_lists
 from isotherm.report.overview import overview_section
 from isotherm.report.palette import colour
 from isotherm.report.parts import Figure, Group, Part, Section
 from isotherm.report.ranking import ranking_sections, ranking_summary
 from isotherm.report.record import Record, reading_section, record_section
-from isotherm.report.statuses import status_table
 from isotherm.report.tables import Table
 from isotherm.report.template import page
 from isotherm.report.trust import trust_sections

@@ -1,4 +1,4 @@
-"""Findings: a fitted classifier → counts over all nodes, and words about one of them."""
+"""Findings: a fitted classifier → counts over all nodes, of each class and status, and words."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from isotherm.classifier.answers import Tally
 from isotherm.classifier.estimator import slices
 from isotherm.read_only import cached_property
 from isotherm.report.palette import Palette, colour
-from isotherm.report.tables import Cell
-from isotherm.report.words import counted, short
+from isotherm.report.tables import Bars, Cell, Table
+from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
@@ -21,9 +23,15 @@ if TYPE_CHECKING:
     from isotherm.trust.interval import Interval
     from isotherm.trust.scoring import LeaveOneOut
 
+    Masks = Mapping[str, NDArray[np.bool_]]
+
 MOST_DOUBTFUL = 20
 MOST_LABELS = 4  # of neighbours, that are named
 LONGEST_LABEL = 30
+MOST_CLASSES = 30  # in the table of their sizes
+SIZES_NOTE = "Outlined bars: seeds. Full bars: all labelled nodes, seeds included."
+STATUS_COLUMNS = ("status", "nodes", "share", "numerically exact", "not")
+STATUS_NOTE = "Unreached nodes have no path to a seed."
 
 
 class Findings:
@@ -210,3 +218,52 @@ class Findings:
         ]
         rest = counts[order[MOST_LABELS:]].sum()
         return ", ".join([*words, f"others:\u00a0{rest:,}"] if rest else words) or "–"
+
+
+def size_table(
+    what: str, groups: Sequence[tuple[Cell, int, int]], totals: tuple[int, int]
+) -> Table:
+    """The largest classes, and all others as one.
+
+    Parameters
+    ----------
+    what : str
+        What a row is: a class or a label.
+    groups : sequence of (Cell, int, int)
+        The name of each with its seeds and its nodes, the largest first.
+    totals : pair of int
+        Of which the shares are taken: of seeds, and of nodes.
+    """
+    shown, others = list(groups[:MOST_CLASSES]), groups[MOST_CLASSES:]
+    if others:
+        many = f"{what}es" if what.endswith("s") else f"{what}s"
+        name = Cell(counted(len(others), f"other {what}", f"other {many}"), colour(-1))
+        shown.append((name, sum(before for _, before, _ in others), sum(n for *_, n in others)))
+    n_before, n_after = (max(total, 1) for total in totals)
+    most = max(max(before / n_before, after / n_after) for _, before, after in shown)
+    rows = []
+    for name, before, after in shown:
+        shares = before / n_before, after / n_after
+        bars = Bars(shares[0] / most, shares[1] / most, name.colour)
+        numbers = f"{before:,}", percent(shares[0]), f"{after:,}", percent(shares[1])
+        rows.append((name, bars, *numbers))
+    columns = (what, "", "seeds", "share", "labelled", "share")
+    return Table(f"Size of each {what}", columns, rows, [SIZES_NOTE])
+
+
+def status_table(masks: Masks, is_exact: NDArray[np.bool_], notes: Sequence[str] = ()) -> Table:
+    """A row for each status.
+
+    Parameters
+    ----------
+    masks : mapping of bool arrays of shape (n,)
+        Status → the nodes that have it.
+    is_exact : bool array of shape (n,)
+    notes : sequence of str
+        Sentences that belong below.
+    """
+    rows = []
+    for status, mask in masks.items():
+        n, exact = np.count_nonzero(mask), np.count_nonzero(mask & is_exact)
+        rows.append((status, f"{n:,}", percent(n / len(mask)), f"{exact:,}", f"{n - exact:,}"))
+    return Table("Nodes by status", STATUS_COLUMNS, rows, [STATUS_NOTE, *notes])

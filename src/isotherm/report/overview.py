@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.report.findings import size_table
 from isotherm.report.node_lists import listed_classes
 from isotherm.report.parts import KeyNumbers, Notice, Paragraph, Part, Section
-from isotherm.report.sizes import size_table
 from isotherm.report.words import counted, percent
 from isotherm.trust.drawn import FEWEST, IF_DRAWN
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED
 from isotherm.report import charts
+from isotherm.report.findings import status_table
 from isotherm.report.node_lists import MOST_OF_A_CLASS, cut, finder, neighbours, shown_of
 from isotherm.report.parts import (
     Column,
@@ -22,7 +23,6 @@ from isotherm.report.parts import (
     Section,
 )
 from isotherm.report.record import Record, reading_section, record_section
-from isotherm.report.statuses import status_table
 from isotherm.report.tables import Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, short
