@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.classifier.estimator import UNSURE
 from isotherm.report import charts, drawing
-from isotherm.report.findings import Findings, status_table
-from isotherm.report.node_lists import class_lists
-from isotherm.report.overview import overview_section
+from isotherm.report.findings import Findings, size_table, status_table
+from isotherm.report.node_lists import class_lists, listed_classes, ranked_list
 from isotherm.report.palette import colour
-from isotherm.report.parts import Figure, Group, Part, Section
-from isotherm.report.ranking import ranking_sections, ranking_summary
+from isotherm.report.parts import Figure, Group, KeyNumbers, Notice, Paragraph, Part, Section
 from isotherm.report.record import Record, reading_section, record_section
 from isotherm.report.tables import Table
 from isotherm.report.template import page
 from isotherm.report.trust import trust_sections
-from isotherm.report.words import counted
+from isotherm.report.words import counted, percent, short
+from isotherm.trust.drawn import FEWEST, IF_DRAWN
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LOG = " Counts are on a logarithmic scale."
 MOST_HISTOGRAMS = 12
 MOST_DRAWINGS = 6
+LONGEST_NAME = 40
 
 
 def classification_page(run: Run) -> str:
@@ -47,13 +48,96 @@ def labels_page(model: HeatClassifier, record: Record, min_probability: float = 
     """
     origin = [reading_section(model, record), record_section(model, record)]
     if len(model.classes_) == 1:
-        sections = [*ranking_sections(model), *origin]
-        return page(record.titled("Ranking"), ranking_summary(model), sections)
+        sections = [*_ranking(model), *origin]
+        return page(record.titled("Ranking"), _ranking_summary(model), sections)
     found = Findings(model, model.problem_.graph, min_probability)
-    sections = [overview_section(found), class_lists(found), _drawing(found)]
+    sections = [_overview(found), class_lists(found), _drawing(found)]
     sections += [*trust_sections(found), *(make(found) for make in (_doubts, _margins))]
     sections += [_temperatures(found), *origin]
     return page(record.titled("Labels"), record.asked("Labels", "the labels"), sections)
+
+
+def _overview(found: Findings) -> Section:
+    """What a reader wants first: what was found, how much of it is right, what to look at."""
+    parts: list[Part] = [_numbers(found), *_to_look_at(found), _sizes(found)]
+    return Section("What was found", _expected(found), [*parts, Paragraph(found.summary())])
+
+
+def _expected(found: Findings) -> str:
+    """How many labels are right, in a sentence."""
+    accuracy = found.expected_accuracy
+    if not found.n_found:
+        return "No node without a label got one."
+    if np.isnan(accuracy.value) and found.n_drawn is not None:
+        return (
+            f"It is not known how many labels are right: {counted(found.n_drawn, 'label')} drawn "
+            f"at random could be checked, and {FEWEST} are needed."
+        )
+    if np.isnan(accuracy.value):
+        return (
+            "It is not known how many labels are right: no seed could be left out to check. Add a "
+            "second seed of each class."
+        )
+    low, high = percent(accuracy.low), percent(accuracy.high)
+    return (
+        f"About {percent(accuracy.value)} of the labels found are expected to be right: between "
+        f"{low} and {high}, with 95 % confidence"
+        + (
+            f", {IF_DRAWN}. This was checked on seeds left out."
+            if found.n_drawn is None
+            else f". This was checked on {found.n_drawn:,} seeds drawn at random, left out."
+        )
+    ).replace(" %", "\u00a0%")
+
+
+def _numbers(found: Findings) -> KeyNumbers:
+    accuracy = found.expected_accuracy
+    right, words = "not known", "share expected to be right"
+    if not np.isnan(accuracy.value):
+        right = percent(accuracy.value)
+        words = f"expected to be right ({percent(accuracy.low)} to {percent(accuracy.high)})"
+    n_labels = int(np.count_nonzero(found.is_found & (found.codes >= 0)))
+    numbers = [
+        (f"{n_labels:,}", "labels found"),
+        (right.replace(" %", "\u00a0%"), words.replace(" %", "\u00a0%")),
+        (f"{found.n_seeds:,}", "seeds"),
+        (f"{len(found.names):,}", "classes"),
+    ]
+    if n := found.graph.n_nodes - found.n_seeds - n_labels:
+        numbers.append((f"{n:,}", "nodes without a label"))
+    return KeyNumbers(numbers)
+
+
+def _to_look_at(found: Findings) -> list[Part]:
+    """What deserves a look, if anything does."""
+    items = []
+    if n := len(found.check.suspects()):
+        items.append(f"{counted(n, 'seed')} may have a wrong label: see Suspects.")
+    if found.n_unsure:
+        unsure = counted(found.n_unsure, "node")
+        items.append(f"{unsure} got no label: it would not be probable enough.")
+    if found.n_unreached:
+        items.append(
+            f"{counted(found.n_unreached, 'node')} cannot be reached from any seed: label one "
+            "of them."
+        )
+    items += found.doubts
+    return [Notice("What to look at", items)] if items else []
+
+
+def _sizes(found: Findings) -> Table:
+    """How large the classes are."""
+    listed = set(listed_classes(found))
+    groups = [
+        (replace(found.class_cell(k), list_number=k if k in listed else -1), before, after)
+        for k, before, after in zip(
+            found.order.tolist(),
+            found.before[found.order].tolist(),
+            found.after[found.order].tolist(),
+            strict=True,
+        )
+    ]
+    return size_table("class", groups, (found.before.sum(), found.after.sum()))
 
 
 def _margins(found: Findings) -> Section:
@@ -160,3 +244,39 @@ def _drawing(found: Findings) -> Section:
         f"{shades}"
     )
     return Section(title, words, [Group("many", figures), legend])
+
+
+def _ranking_summary(model: HeatClassifier) -> str:
+    """What was asked for, in a sentence or two."""
+    (name,) = model.classes_.tolist()
+    return (
+        f"Only one class is known, “{short(name, LONGEST_NAME)}”, so nodes are ranked by how near "
+        "they are to its seeds. There are no probabilities: nothing is known about other classes."
+    )
+
+
+def _ranking(model: HeatClassifier) -> list[Section]:
+    """The nodes that come first, and how scores are spread."""
+    found = model.ranking_
+    n_nodes, n_seeds = model.problem_.graph.n_nodes, len(model.seeds_.nodes)
+    numbers = [(f"{len(found.nodes):,}", "nodes ranked"), (f"{n_seeds:,}", "seeds")]
+    if left := n_nodes - n_seeds - len(found.nodes):
+        numbers.append((f"{left:,}", "nodes without a path to a seed"))
+    if not len(found.nodes):
+        words = "Heat reached no free node, so there is nothing to rank."
+        return [Section("Ranking", words, [KeyNumbers(numbers)])]
+    words = "The nodes nearest to the seeds: look at the first ones first."
+    ranking = Section("Ranking", words, [KeyNumbers(numbers), *ranked_list(model)])
+    words = (
+        "The score of a node is its temperature if all seeds are held at 1 and every free node "
+        f"loses a little heat (leak {found.leak:g}): the chance that a random walk from it meets a "
+        "seed before it ends. Many short paths to seeds make it high. It says which nodes to look "
+        "at first, not how many of them have the class. Every score is numerically exact to "
+        f"{found.error_bound:.1e}, before it is rounded."
+    )
+    counts = charts.bin_counts(found.scores, 1.0)
+    chart = charts.Histogram(1.0, int(counts.max()), charts.is_uneven(counts))
+    caption = f"Scores of {counted(len(found.scores), 'free node')}"
+    words += LOG if chart.log else ""
+    figure = Figure(caption, chart.draw(counts, caption))
+    return [ranking, Section("The scores", words, [figure])]
