@@ -15,8 +15,8 @@ from isotherm.read.report import ReadReport
 from isotherm.report.classification import classification_page
 from isotherm.report.evaluation import Evaluation, evaluation_page
 from isotherm.report.explanation import Classes, explanation_page
-from isotherm.report.listing import list_page
 from isotherm.report.model import model_page
+from isotherm.report.node_lists import list_page
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.parts import (
     Command,

@@ -304,7 +304,7 @@ def write_listed(run: Run, job: Job, out: str, progress: Progress) -> None:
             listed, out, run.classifier, force=job.force, spreadsheet_safe=job.spreadsheet_safe
         )
         return
-    from isotherm.report.listing import list_page
+    from isotherm.report.node_lists import list_page
     from isotherm.report.tables import write_text
 
     with written(out):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from isotherm.listing import list_each, list_labelled
 from isotherm.report.findings import LONGEST_LABEL
 from isotherm.report.palette import colour
 from isotherm.report.parts import Column, Finder, NodeList, NodeRow, Part, Section
+from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.classifier.estimator import DirichletEstimator
     from isotherm.graph import Graph
+    from isotherm.job import Run
     from isotherm.listing import Listed
     from isotherm.report.findings import Findings
     from isotherm.report.tables import Cell
@@ -37,6 +39,7 @@ MOST_WEIGHTS = 6  # classes of neighbours named
 NAMED = 3  # neighbours
 LONGEST_NODE = 60
 LONGEST_REASON = 500
+AFTER = 3  # columns that the label comes after
 
 COLUMNS = (
     Column("#", is_number=True),
@@ -123,6 +126,43 @@ def ranked_list(model: HeatClassifier) -> list[Part]:
     rows = rows_of(listed, cut, Surroundings(model, is_seed, "seeds"))
     ranked = NodeList(0, "The nearest nodes", count, RANKED_COLUMNS, rows)
     return [finder([ranked], "score"), ranked]
+
+
+def list_page(listed: Sequence[Listed], label: str, run: Run) -> str:
+    """One HTML document that needs nothing but itself.
+
+    Parameters
+    ----------
+    listed : sequence of Listed
+    label : str
+        The class asked for.
+    run : Run
+        That found them.
+    """
+    name = short(label, LONGEST_NODE)
+    title = f"The {len(listed):,} nodes most likely to be {name}"
+    ranked = len(run.classifier.classes_) == 1
+    how = (
+        "Ranked by how near they are to the seeds. There are no probabilities: nothing is known of "
+        "other classes."
+        if ranked
+        else "Ranked by the probability of the class. A node may have another label."
+    )
+    rows = rows_of(listed, cut)
+    columns: tuple[Column, ...] = RANKED_COLUMNS if ranked else COLUMNS
+    if not ranked:
+        rows = [_labelled(row, one) for row, one in zip(rows, listed, strict=True)]
+        columns = (*columns[:AFTER], Column("label"), *columns[AFTER:])
+    count = shown_of(len(listed), run.graph.n_nodes)
+    found = NodeList(0, name, count, columns, rows)
+    words = "Seeds are not listed. Open a line to see what speaks for a node."
+    parts: list[Part] = [finder([found], columns[AFTER - 1].name), found]
+    return page(title, how, [Section("The list", words, parts)])
+
+
+def _labelled(row: NodeRow, one: Listed) -> NodeRow:
+    """With the label that a node has, which may be another."""
+    return replace(row, cells=(*row.cells[:AFTER], cut(one.label), *row.cells[AFTER:]))
 
 
 def finder(lists: Sequence[NodeList], number_name: str, group_name: str = "class") -> Finder:
