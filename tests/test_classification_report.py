@@ -13,7 +13,7 @@ from isotherm.report import charts
 from isotherm.report.classification import classification_page
 from isotherm.report.drawing import MOST_NEIGHBOURS, neighbourhood
 from isotherm.report.findings import Findings
-from isotherm.report.layout import edges_among, positions
+from isotherm.report.network import edges_among, positions
 from isotherm.report.words import short
 
 SECTIONS = [

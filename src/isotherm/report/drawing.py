@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.report.layout import edges_among, positions, spread
+from isotherm.report.network import edges_among, positions, spread
 from isotherm.report.palette import colour
 from isotherm.report.parts import Legend
 from isotherm.report.svg import element, picture, together
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from isotherm.graph import Graph
     from isotherm.report.findings import Findings
-    from isotherm.report.layout import Edges
+    from isotherm.report.network import Edges
 
 MOST_NODES = 2000  # of a graph that is drawn as a whole
 MOST_NEIGHBOURS = 30
