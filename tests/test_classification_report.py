@@ -11,9 +11,8 @@ from isotherm.job import Run
 from isotherm.read.report import ReadReport
 from isotherm.report import charts
 from isotherm.report.classification import classification_page
-from isotherm.report.drawing import MOST_NEIGHBOURS, neighbourhood
 from isotherm.report.findings import Findings
-from isotherm.report.network import edges_among, positions
+from isotherm.report.network import MOST_NEIGHBOURS, edges_among, neighbourhood, positions
 from isotherm.report.words import short
 
 SECTIONS = [

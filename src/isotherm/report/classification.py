@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.classifier.estimator import UNSURE
-from isotherm.report import charts, drawing
+from isotherm.report import charts, network
 from isotherm.report.findings import Findings, size_table, status_table
 from isotherm.report.node_lists import class_lists, listed_classes, ranked_list
 from isotherm.report.palette import colour
@@ -222,21 +222,21 @@ def _doubts(found: Findings) -> Section:
 
 def _drawing(found: Findings) -> Section:
     graph, n = found.graph, found.graph.n_nodes
-    title, legend = "The picture", drawing.legend(found)
+    title, legend = "The picture", network.legend(found)
     shades = "Edges within a class have its colour."
-    if n <= drawing.MOST_NODES:
+    if n <= network.MOST_NODES:
         words = f"The whole graph. {shades}"
-        if graph.n_edges > drawing.MOST_EDGES:
-            words += f" About {drawing.MOST_EDGES:,} of the {graph.n_edges:,} edges are drawn."
-        picture = drawing.draw(found, np.arange(n), width=640, named=True)
+        if graph.n_edges > network.MOST_EDGES:
+            words += f" About {network.MOST_EDGES:,} of the {graph.n_edges:,} edges are drawn."
+        picture = network.draw(found, np.arange(n), width=640, named=True)
         return Section(title, words, [Figure("", picture), legend])
     nodes = found.doubtful[:MOST_DRAWINGS]
     if not len(nodes):
         return Section(title, "The graph is too large to draw, and no node is doubtful.")
     figures = []
     for node, runner_up in zip(nodes.tolist(), found.runners_up(nodes), strict=True):
-        near = drawing.neighbourhood(graph, node)
-        picture = drawing.draw(found, near, width=300, named=False)
+        near = network.neighbourhood(graph, node)
+        picture = network.draw(found, near, width=300, named=False)
         caption = f"{found.name(node)}: {found.label(node)}, or {found.names[runner_up]}"
         figures.append(Figure(caption, picture))
     words = (
