@@ -11,7 +11,7 @@ from html_page import Page
 from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.report.classification import classification_page
 from isotherm.report.explanation import Classes, explanation_page
-from isotherm.report.flow_layout import MOST_STEPS
+from isotherm.report.heat_flow import MOST_STEPS
 from isotherm.report.palette import Palette
 from isotherm.trust.explain import Explanation
 from test_classification_report import NASTY, run_of
