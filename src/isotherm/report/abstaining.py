@@ -6,8 +6,8 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from isotherm.report import charts
-from isotherm.report.calibration import within
 from isotherm.report.parts import Figure, Group, Section
+from isotherm.report.probabilities import within
 from isotherm.report.tables import Table
 from isotherm.report.words import counted, percent
 from isotherm.trust.abstain import LEAST

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED
-from isotherm.report.calibration import within
 from isotherm.report.findings import LONGEST_LABEL, size_table, status_table
 from isotherm.report.node_lists import (
     FEWEST_OF_A_CLASS,
@@ -21,6 +20,7 @@ from isotherm.report.node_lists import (
 )
 from isotherm.report.palette import Palette
 from isotherm.report.parts import Column, KeyNumbers, NodeList, NodeRow, Notice, Part, Section
+from isotherm.report.probabilities import within
 from isotherm.report.record import Record, reading_section, record_section
 from isotherm.report.tables import Cell, Table
 from isotherm.report.template import page
