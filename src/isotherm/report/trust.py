@@ -12,9 +12,8 @@ import numpy as np
 
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
-from isotherm.report.abstaining import abstaining
 from isotherm.report.parts import Command, Notice, Paragraph, Part, Section
-from isotherm.report.probabilities import calibration, within
+from isotherm.report.probabilities import abstaining, calibration, within
 from isotherm.report.tables import Table
 from isotherm.report.words import counted, percent, short
 
