@@ -10,9 +10,9 @@ import pytest
 from conftest import CliRun
 from html_page import Page
 from isotherm import DirichletClassifier, Graph, ParameterError
-from isotherm.report.explanation import Classes
-from isotherm.report.explanation_files import (
+from isotherm.report.explanation import (
     KINDS,
+    Classes,
     Explanations,
     check_explanation_file,
     write_explanations,
