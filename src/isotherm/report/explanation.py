@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,23 +63,12 @@ class Classes:
 
 @dataclass(frozen=True)
 class Explanations:
-    """What a file tells of some nodes.
-
-    Attributes
-    ----------
-    whys : sequence of Explanation
-    classes : Classes
-        Of the same classifier.
-    unexplained : sequence of str
-        What is to be said of nodes that nothing explains.
-    most : int
-        How many seeds to list.
-    """
+    """What a file tells of some nodes."""
 
     whys: Sequence[Explanation]
-    classes: Classes
-    unexplained: Sequence[str] = ()
-    most: int = 10
+    classes: Classes  # of the same classifier
+    unexplained: Sequence[str] = ()  # what is to be said of nodes that nothing explains
+    most: int = 10  # seeds to list
 
     def lines(self, width: int) -> list[str]:
         """All of it as lines of text."""
@@ -108,24 +97,11 @@ def explanation_page(why: Explanation, classes: Classes, *, most: int = 10) -> s
     return page(title, _sentence(why, classes.decision), sections)
 
 
-def explanations_page(
-    whys: Sequence[Explanation],
-    classes: Classes,
-    *,
-    unexplained: Sequence[str] = (),
-    most: int = 10,
-) -> str:
-    """One HTML document for several nodes: a table of them, and then a section for each.
-
-    Parameters
-    ----------
-    whys, classes, most
-        See `explanation_page`.
-    unexplained : sequence of str
-        What is to be said of nodes that nothing explains.
-    """
+def explanations_page(found: Explanations) -> str:
+    """One HTML document for several nodes: a table of them, and then a section for each."""
+    whys, classes, unexplained = found.whys, found.classes, found.unexplained
     if len(whys) == 1 and not unexplained:
-        return explanation_page(whys[0], classes, most=most)
+        return explanation_page(whys[0], classes, most=found.most)
     rows = [
         (
             short(why.node, LONGEST_NAME),
@@ -141,7 +117,7 @@ def explanations_page(
         parts.insert(0, Notice("Nothing explains some of the nodes.", list(unexplained)))
     sections = [Section("All of them", "", parts)]
     for why in whys:
-        shares, paths = _shares(why, classes, most), _paths(why, classes.palette)
+        shares, paths = _shares(why, classes, found.most), _paths(why, classes.palette)
         below = [Heading(paths.title), Paragraph(paths.text), *paths.parts]
         words = Paragraph(_sentence(why, classes.decision))
         title = f"{short(why.node)}: {short(why.label, LONGEST_NAME)}"
@@ -273,22 +249,6 @@ def _paths(why: Explanation, palette: Palette) -> Section:
     return Section(title, f"{words}.", [Figure("", heat_flow(why, palette), scrolls=True), table])
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file.
-
-    Attributes
-    ----------
-    write : callable
-        Writes explanations to a binary file.
-    is_drawing : bool
-        Whether it is one drawing, of one node.
-    """
-
-    write: Callable[[IO[bytes], Explanations], None]
-    is_drawing: bool = False
-
-
 def check_explanation_file(name: str, n_nodes: int) -> None:
     """Refuse a file that cannot be made, before any work is done.
 
@@ -301,7 +261,7 @@ def check_explanation_file(name: str, n_nodes: int) -> None:
     if ending not in KINDS:
         known = ", ".join(KINDS)
         raise ParameterError(f"{name}: the ending chooses the format and must be one of {known}")
-    if KINDS[ending].is_drawing and n_nodes > 1:
+    if KINDS[ending] is _drawing and n_nodes > 1:
         raise ParameterError(
             f"{name}: a drawing shows one node, and there are {n_nodes}: write .html, which shows "
             "them all, or a file for each node"
@@ -309,42 +269,28 @@ def check_explanation_file(name: str, n_nodes: int) -> None:
 
 
 def write_explanations(name: str, found: Explanations, *, force: bool = False) -> None:
-    """Write the file, whole or not at all.
-
-    Raises
-    ------
-    FileError
-        If it cannot be written.
-    """
+    """Write the file, whole or not at all; FileError if it cannot be written."""
     with written(name), replacing(Path(name), force=force) as file:
-        KINDS[Path(name.lower()).suffix].write(file, found)
+        file.write(KINDS[Path(name.lower()).suffix](found).encode())
 
 
-def _write_page(file: IO[bytes], found: Explanations) -> None:
-    page = explanations_page(
-        found.whys, found.classes, unexplained=found.unexplained, most=found.most
-    )
-    file.write(page.encode())
+def _text(found: Explanations) -> str:
+    return "\n".join([*found.lines(WIDTH), ""])
 
 
-def _write_text(file: IO[bytes], found: Explanations) -> None:
-    file.write("\n".join([*found.lines(WIDTH), ""]).encode())
-
-
-def _write_svg(file: IO[bytes], found: Explanations) -> None:
+def _drawing(found: Explanations) -> str:
     (why,) = found.whys
     if not why.paths:
         raise ParameterError(
             "there is nothing to draw, because seeds get no heat from others: write .txt or "
             ".html instead, or add --without-own"
         )
-    title, note = short(heading(why), 90), rest_words(why)
-    file.write(heat_flow_file(title, note, why, found.classes.palette).encode())
+    return heat_flow_file(short(heading(why), 90), rest_words(why), why, found.classes.palette)
 
 
-KINDS = {
-    ".html": Kind(_write_page),
-    ".htm": Kind(_write_page),
-    ".txt": Kind(_write_text),
-    ".svg": Kind(_write_svg, is_drawing=True),
+KINDS: dict[str, Callable[[Explanations], str]] = {
+    ".html": explanations_page,
+    ".htm": explanations_page,
+    ".txt": _text,
+    ".svg": _drawing,
 }
