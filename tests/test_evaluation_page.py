@@ -7,7 +7,8 @@ from html_page import Page, parse
 from isotherm.report.curves import LOWER, UPPER, curves
 from isotherm.report.evaluation import Evaluation, evaluation_page
 from isotherm.report.palette import N_COLOURS
-from isotherm.report.scores import Mean, share_text
+from isotherm.report.scores import Mean
+from isotherm.report.words import share_text
 
 
 def rows_of(shares=(0.05, 0.2), models=("paper", "auto"), repeats=3, failure="", answered=1.0):

@@ -200,10 +200,9 @@ def _print_scores(rows: list[dict[str, Any]], repeats: int, basis: str) -> None:
         abstention_lines,
         failure_lines,
         scores_by_share,
-        share_text,
     )
     from isotherm.report.terminal import score_table
-    from isotherm.report.words import counted
+    from isotherm.report.words import counted, share_text
 
     console = Console()
     for number, (share, scores) in enumerate(scores_by_share(rows).items()):

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from isotherm.report.palette import colour
-from isotherm.report.scores import share_text
 from isotherm.report.svg import element, picture, together
+from isotherm.report.words import share_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

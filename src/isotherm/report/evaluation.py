@@ -14,12 +14,10 @@ from isotherm.report.scores import (
     best_of,
     failure_lines,
     scores_by_share,
-    seconds_text,
-    share_text,
 )
 from isotherm.report.tables import Best, Cell, Table
 from isotherm.report.template import page
-from isotherm.report.words import counted, short
+from isotherm.report.words import counted, seconds_text, share_text, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

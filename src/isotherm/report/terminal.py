@@ -13,8 +13,8 @@ from isotherm.labels import number_classes
 from isotherm.memory import LANES, size_text
 from isotherm.printable import one_line
 from isotherm.report.model_lines import model_lines
-from isotherm.report.scores import best_of, seconds_text
-from isotherm.report.words import counted, percent, short
+from isotherm.report.scores import best_of
+from isotherm.report.words import counted, percent, seconds_text, short
 from isotherm.write import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
