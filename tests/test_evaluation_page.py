@@ -5,9 +5,8 @@ import pytest
 
 from html_page import Page, parse
 from isotherm.report.curves import LOWER, UPPER, curves
-from isotherm.report.evaluation import Evaluation, evaluation_page
+from isotherm.report.evaluation import Evaluation, Mean, evaluation_page
 from isotherm.report.palette import N_COLOURS
-from isotherm.report.scores import Mean
 from isotherm.report.words import share_text
 
 

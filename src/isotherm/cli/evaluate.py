@@ -49,7 +49,7 @@ class Labelled(NamedTuple):
     @property
     def basis(self) -> str:
         """What scores rest on, in words."""
-        from isotherm.report.scores import basis_line
+        from isotherm.report.evaluation import basis_line
 
         n_labels = int((self.codes >= 0).sum())
         n_drawn = None if self.drawn is None else int(self.drawn.sum())
@@ -196,7 +196,7 @@ def _scores(
 
 def _print_scores(rows: list[dict[str, Any]], repeats: int, basis: str) -> None:
     """A table for each share of seeds, why there may be no answer, and what scores rest on."""
-    from isotherm.report.scores import (
+    from isotherm.report.evaluation import (
         abstention_lines,
         failure_lines,
         scores_by_share,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from isotherm.report.scores import Mean
+    from isotherm.report.evaluation import Mean
 
     Curve = Sequence[tuple[float, Mean]]  # share of seeds, score
 
@@ -89,7 +89,7 @@ def _levels(means: Sequence[Mean]) -> list[float]:
 
     Examples
     --------
-    >>> from isotherm.report.scores import Mean
+    >>> from isotherm.report.evaluation import Mean
     >>> _levels([Mean(0.62, 0.01), Mean(0.78, 0.03)])
     [0.6, 0.65, 0.7, 0.75, 0.8, 0.85]
     >>> _levels([Mean(1.0, 0.0)])

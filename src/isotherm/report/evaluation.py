@@ -1,28 +1,24 @@
-"""Models compared on a graph → one page: a chart and a table for each share of seeds."""
+"""Models compared on a graph → what each scored, and a page: charts, and a table for each share."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
 
 from isotherm.environment import versions
 from isotherm.report.curves import curves
 from isotherm.report.palette import colour
 from isotherm.report.parts import Command, Figure, Group, Section
-from isotherm.report.scores import (
-    abstention_lines,
-    best_of,
-    failure_lines,
-    scores_by_share,
-)
-from isotherm.report.tables import Best, Cell, Table
+from isotherm.report.tables import Best, Cell, Table, grouped, mean_and_spread
 from isotherm.report.template import page
-from isotherm.report.words import counted, seconds_text, share_text, short
+from isotherm.report.words import counted, percent, seconds_text, share_text, short
+from isotherm.trust.drawn import FEWEST, IF_DRAWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from isotherm.report.scores import Score
     from isotherm.report.tables import Row
 
 AXES = {"macro_f1": "macro-F1", "accuracy": "accuracy"}
@@ -144,3 +140,132 @@ def _record(found: Evaluation) -> Section:
     ]
     words = "With the same files and versions, this command gives the same scores:"
     return Section("The record of the run", words, [Command(short(found.command, 2000)), *facts])
+
+
+class Mean(NamedTuple):
+    """Over all draws.
+
+    Examples
+    --------
+    >>> str(Mean(0.71234, 0.0125))
+    '0.712 ± 0.013'
+    """
+
+    mean: float
+    spread: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.spread:.3f}"
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a model scored at one share of seeds.
+
+    Attributes
+    ----------
+    model : str
+    means : dict of str to Mean
+        For each of `AXES`.
+    seconds : float
+        The median.
+    answered : float
+        The share of the nodes that got a label.
+    """
+
+    model: str
+    means: dict[str, Mean]
+    seconds: float
+    answered: float
+
+
+def scores_by_share(rows: Iterable[Row]) -> dict[float, list[Score]]:
+    """Share of seeds → what each model scored.
+
+    Examples
+    --------
+    >>> row = {"seed_fraction": 0.1, "model": "auto", "accuracy": 0.8, "answered": 1.0}
+    >>> row["seconds"] = 2.0
+    >>> (score,) = scores_by_share([row | {"macro_f1": f1} for f1 in (0.5, 0.7)])[0.1]
+    >>> str(score.means["macro_f1"]), str(score.means["accuracy"]), score.seconds
+    ('0.600 ± 0.100', '0.800 ± 0.000', 2.0)
+    """
+    found: dict[float, list[Score]] = {}
+    for (share, model), group in grouped(rows, "seed_fraction", "model").items():
+        means = {kind: Mean(*mean_and_spread([row[kind] for row in group])) for kind in AXES}
+        seconds = median(row["seconds"] for row in group)
+        answered, _ = mean_and_spread([row["answered"] for row in group])
+        found.setdefault(share, []).append(Score(model, means, seconds, answered))
+    return found
+
+
+def best_of(scores: list[Score]) -> dict[str, set[str]]:
+    """The models with the highest mean, of each kind; those that look the same are both best."""
+    best = {}
+    for kind in AXES:
+        means = {score.model: round(score.means[kind].mean, 3) for score in scores}
+        best[kind] = {model for model, mean in means.items() if mean == max(means.values())}
+    return best
+
+
+def abstention_lines(scores: Iterable[Score]) -> list[str]:
+    """Who left nodes without a label, and how many got one; not those that never answered.
+
+    Examples
+    --------
+    >>> abstention_lines([Score("paper", {}, 0.1, 0.824), Score("pagerank", {}, 0.1, 1.0)])
+    ['paper: 82.4 % of the nodes got a label, the others count as wrong']
+    """
+    groups: dict[str, list[str]] = {}
+    for score in scores:
+        if 0 < score.answered < 1:
+            groups.setdefault(percent(score.answered), []).append(score.model)
+    return [
+        f"{', '.join(map(short, models))}: {share} of the nodes got a label, the others count as "
+        "wrong"
+        for share, models in groups.items()
+    ]
+
+
+def basis_line(n_labels: int, n_unlabelled: int, n_drawn: int | None) -> str:
+    """Which labels were scored, and whether that tells of nodes without one, if there are any.
+
+    Parameters
+    ----------
+    n_labels, n_unlabelled : int
+        Nodes with a label and without.
+    n_drawn : int or None
+        Labels drawn at random; None if it is not known which were.
+
+    Examples
+    --------
+    >>> basis_line(60, 240, 30)
+    'only the 30 labels drawn at random are scored'
+    >>> basis_line(60, 240, None)
+    'scores hold for nodes without a label if the labels were drawn at random'
+    """
+    if n_drawn is None:
+        return f"scores hold for nodes without a label {IF_DRAWN}" if n_unlabelled else ""
+    if n_drawn >= FEWEST:
+        return f"only the {n_drawn:,} labels drawn at random are scored"
+    line = (
+        f"all {counted(n_labels, 'label')} are scored, since only {n_drawn:,} of them "
+        f"{'was' if n_drawn == 1 else 'were'} drawn at random and it takes {FEWEST} to score by "
+        "these alone"
+    )
+    others = (
+        "; scores may not hold for nodes without a label: label more checks of isotherm suggest"
+    )
+    return line + others if n_unlabelled else line
+
+
+def failure_lines(rows: Iterable[Row]) -> list[str]:
+    """What peers said that gave no answer, and how often.
+
+    Examples
+    --------
+    >>> failure_lines([{"failure": "poisson gave no answer: no"}, {"failure": ""}])
+    ['poisson gave no answer: no (1 draw, counted as 0)']
+    """
+    counts = Counter(short(row["failure"], 200) for row in rows if row["failure"])
+    return [f"{said} ({counted(n, 'draw')}, counted as 0)" for said, n in counts.items()]

@@ -13,7 +13,6 @@ from isotherm.labels import number_classes
 from isotherm.memory import LANES, size_text
 from isotherm.printable import one_line
 from isotherm.report.model_lines import model_lines
-from isotherm.report.scores import best_of
 from isotherm.report.words import counted, percent, seconds_text, short
 from isotherm.write import STANDARD_OUTPUT
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from isotherm.estimate import Estimate
     from isotherm.job import Job, Run
     from isotherm.read.report import ReadReport
-    from isotherm.report.scores import Score
+    from isotherm.report.evaluation import Score
     from isotherm.solvers import Solution
     from isotherm.trust.scoring import Suspect
     from isotherm.trust.suggest import Suggestion
@@ -276,6 +275,8 @@ def score_table(scores: list[Score], *, width: int) -> Table:
 
     On a narrow terminal the mean alone.
     """
+    from isotherm.report.evaluation import best_of
+
     table = _table(["model"], ["macro-F1", "accuracy", "seconds"])
     best = best_of(scores)
     for score in scores:
