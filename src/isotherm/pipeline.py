@@ -319,7 +319,7 @@ def write_summary(run: Run, path: str, *, force: bool = False) -> None:
     FileError
         If the file cannot be written.
     """
-    from isotherm.report.run_summary import run_summary
+    from isotherm.report.record import run_summary
     from isotherm.report.tables import write_text
 
     with written(path):
