@@ -224,8 +224,8 @@ def _write_page(
     """Write the page of a comparison, and say so."""
     from isotherm.environment import versions
     from isotherm.experiments.peers import PEERS
+    from isotherm.files import write_text
     from isotherm.report.evaluation import Evaluation, evaluation_page
-    from isotherm.report.tables import write_text
 
     facts = {
         "nodes": source.graph.n_nodes,

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isotherm.environment import versions
 from isotherm.report.curves import curves
 from isotherm.report.palette import colour
 from isotherm.report.parts import Command, Figure, Group, Section
-from isotherm.report.tables import Best, Cell, Table, grouped, mean_and_spread
+from isotherm.report.tables import Best, Cell, Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, seconds_text, share_text, short
 from isotherm.trust.drawn import FEWEST, IF_DRAWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from isotherm.report.tables import Row
+    Row = dict[str, Any]  # of one draw: what a value is depends on its column
 
 AXES = {"macro_f1": "macro-F1", "accuracy": "accuracy"}
 COLUMNS = ("model", *AXES.values(), "seconds")
@@ -197,6 +197,20 @@ def scores_by_share(rows: Iterable[Row]) -> dict[float, list[Score]]:
         answered, _ = mean_and_spread([row["answered"] for row in group])
         found.setdefault(share, []).append(Score(model, means, seconds, answered))
     return found
+
+
+def mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation."""
+    mean = sum(values) / len(values)
+    return mean, (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+
+
+def grouped(rows: Iterable[Row], *by: str) -> dict[tuple[Any, ...], list[Row]]:
+    """Rows by the values of some of their columns, in order of appearance."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in by), []).append(row)
+    return groups
 
 
 def best_of(scores: list[Score]) -> dict[str, set[str]]:

@@ -1,20 +1,12 @@
-"""Records → CSV files and tables."""
+"""Tables of a page, and their cells."""
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
-
-from isotherm.files import replacing
-from isotherm.spreadsheet import as_text_cell
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-Row: TypeAlias = dict[str, Any]  # a record of an experiment: what a value is depends on its column
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -72,46 +64,3 @@ class Table:
     rows: Sequence[Sequence[str | Cell | Best | Bars]]
     notes: Sequence[str] = ()
     kind: str = ""
-
-
-def mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation."""
-    mean = sum(values) / len(values)
-    return mean, (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
-
-
-def grouped(rows: Iterable[Row], *by: str) -> dict[tuple[Any, ...], list[Row]]:
-    """Rows by the values of some of their columns, in order of appearance."""
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[name] for name in by), []).append(row)
-    return groups
-
-
-def write_csv(
-    path: Path,
-    rows: Iterable[Row],
-    columns: Sequence[str],
-    *,
-    force: bool = False,
-    spreadsheet_safe: bool = False,
-) -> None:
-    """Write the given columns of all rows; the file is whole or not there.
-
-    By `force` a pipe or a device is written into; `spreadsheet_safe` as in
-    `isotherm.write_predictions`.
-    """
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        if spreadsheet_safe:
-            row = {k: as_text_cell(v) if isinstance(v, str) else v for k, v in row.items()}
-        writer.writerow(row)
-    write_text(path, text.getvalue(), force=force)
-
-
-def write_text(path: Path, text: str, *, force: bool = False) -> None:
-    """Write a text; see `write_csv`."""
-    with replacing(path, force=force) as file:
-        file.write(text.encode())
