@@ -20,7 +20,6 @@ ORDER = [
     "caller",
     "masked",
     "printable",
-    "spreadsheet",
     "memory",
     "rounding",
     "arithmetic",

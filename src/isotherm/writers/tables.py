@@ -10,11 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from isotherm.spreadsheet import FORMULA, NUMBER
 from isotherm.text_data import may_have
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+# Opened in Excel or LibreOffice, a CSV file whose cell is `=HYPERLINK(…)` runs it. With an
+# apostrophe before it the cell is text.
+FORMULA = r"^[=+\-@\t\r]"
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 def write_csv(file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> None:
