@@ -19,6 +19,7 @@ from isotherm.report.model import model_page
 from isotherm.report.node_lists import list_page
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.parts import (
+    Cell,
     Command,
     Finder,
     Heading,
@@ -28,9 +29,9 @@ from isotherm.report.parts import (
     Notice,
     Paragraph,
     Section,
+    Table,
 )
 from isotherm.report.record import Record
-from isotherm.report.tables import Cell, Table
 from isotherm.report.template import TEMPLATES, page
 from test_classification_report import run_of
 

@@ -17,8 +17,18 @@ from isotherm.files import replacing, written
 from isotherm.report.explanation_lines import NOTHING, explanation_lines, heading, rest_words
 from isotherm.report.heat_flow import heat_flow, heat_flow_file
 from isotherm.report.palette import N_COLOURS, Palette, colour
-from isotherm.report.parts import Figure, Group, Heading, Notice, Paragraph, Section
-from isotherm.report.tables import Bars, Cell, Table
+from isotherm.report.parts import (
+    Bars,
+    Cell,
+    Figure,
+    Group,
+    Heading,
+    Notice,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
@@ -26,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from isotherm.classifier.algorithm import HeatClassifier
-    from isotherm.report.parts import Part
     from isotherm.trust.explain import Explanation
 
 WIDTH = 100  # letters of a line of text

@@ -10,7 +10,7 @@ from isotherm.classifier.answers import Tally
 from isotherm.classifier.estimator import slices
 from isotherm.read_only import cached_property
 from isotherm.report.palette import Palette, colour
-from isotherm.report.tables import Bars, Cell, Table
+from isotherm.report.parts import Bars, Cell, Table
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:

@@ -19,10 +19,19 @@ from isotherm.report.node_lists import (
     shown_of,
 )
 from isotherm.report.palette import Palette
-from isotherm.report.parts import Column, KeyNumbers, NodeList, NodeRow, Notice, Part, Section
+from isotherm.report.parts import (
+    Cell,
+    Column,
+    KeyNumbers,
+    NodeList,
+    NodeRow,
+    Notice,
+    Part,
+    Section,
+    Table,
+)
 from isotherm.report.probabilities import within
 from isotherm.report.record import Record, reading_section, record_section
-from isotherm.report.tables import Cell, Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 from isotherm.trust.interval import proportion

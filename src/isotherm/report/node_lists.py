@@ -10,7 +10,7 @@ import numpy as np
 from isotherm.listing import list_each, list_labelled
 from isotherm.report.findings import LONGEST_LABEL
 from isotherm.report.palette import colour
-from isotherm.report.parts import Column, Finder, NodeList, NodeRow, Part, Section
+from isotherm.report.parts import Cell, Column, Finder, NodeList, NodeRow, Part, Section
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from isotherm.job import Run
     from isotherm.listing import Listed
     from isotherm.report.findings import Findings
-    from isotherm.report.tables import Cell
 
     ClassCell = Callable[[object], str | Cell]
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
-from isotherm.report.parts import Command, Notice, Paragraph, Part, Section
+from isotherm.report.parts import Cell, Command, Notice, Paragraph, Part, Section, Table
 from isotherm.report.probabilities import abstaining, calibration, within
-from isotherm.report.tables import Table
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.report.findings import Findings
-    from isotherm.report.tables import Cell
     from isotherm.trust.interval import Interval
     from isotherm.trust.scoring import ClassScore, Suspect
 

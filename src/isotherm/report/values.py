@@ -21,9 +21,9 @@ from isotherm.report.parts import (
     Paragraph,
     Part,
     Section,
+    Table,
 )
 from isotherm.report.record import Record, reading_section, record_section
-from isotherm.report.tables import Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, short
 
