@@ -17,8 +17,7 @@ from isotherm.report.evaluation import Evaluation, evaluation_page
 from isotherm.report.explanation import Classes, explanation_page
 from isotherm.report.model import model_page
 from isotherm.report.node_lists import list_page
-from isotherm.report.palette import N_COLOURS
-from isotherm.report.parts import (
+from isotherm.report.page import (
     Cell,
     Command,
     Finder,
@@ -31,6 +30,7 @@ from isotherm.report.parts import (
     Section,
     Table,
 )
+from isotherm.report.palette import N_COLOURS
 from isotherm.report.record import Record
 from isotherm.report.template import TEMPLATES, page
 from test_classification_report import run_of

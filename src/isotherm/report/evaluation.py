@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isotherm.environment import versions
 from isotherm.report.curves import curves
+from isotherm.report.page import Best, Cell, Command, Figure, Group, Section, Table
 from isotherm.report.palette import colour
-from isotherm.report.parts import Best, Cell, Command, Figure, Group, Section, Table
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, seconds_text, share_text, short
 from isotherm.trust.drawn import FEWEST, IF_DRAWN

@@ -16,8 +16,7 @@ from isotherm.errors import ParameterError
 from isotherm.files import replacing, written
 from isotherm.report.explanation_lines import NOTHING, explanation_lines, heading, rest_words
 from isotherm.report.heat_flow import heat_flow, heat_flow_file
-from isotherm.report.palette import N_COLOURS, Palette, colour
-from isotherm.report.parts import (
+from isotherm.report.page import (
     Bars,
     Cell,
     Figure,
@@ -29,6 +28,7 @@ from isotherm.report.parts import (
     Section,
     Table,
 )
+from isotherm.report.palette import N_COLOURS, Palette, colour
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 

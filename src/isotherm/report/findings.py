@@ -9,8 +9,8 @@ import numpy as np
 from isotherm.classifier.answers import Tally
 from isotherm.classifier.estimator import slices
 from isotherm.read_only import cached_property
+from isotherm.report.page import Bars, Cell, Table
 from isotherm.report.palette import Palette, colour
-from isotherm.report.parts import Bars, Cell, Table
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:

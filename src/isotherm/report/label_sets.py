@@ -18,8 +18,7 @@ from isotherm.report.node_lists import (
     neighbours,
     shown_of,
 )
-from isotherm.report.palette import Palette
-from isotherm.report.parts import (
+from isotherm.report.page import (
     Cell,
     Column,
     KeyNumbers,
@@ -30,6 +29,7 @@ from isotherm.report.parts import (
     Section,
     Table,
 )
+from isotherm.report.palette import Palette
 from isotherm.report.probabilities import within
 from isotherm.report.record import Record, reading_section, record_section
 from isotherm.report.template import page

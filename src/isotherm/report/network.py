@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
 
+from isotherm.report.page import Legend
 from isotherm.report.palette import colour
-from isotherm.report.parts import Legend
 from isotherm.report.svg import element, picture, together
 from isotherm.report.words import counted, short
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from isotherm.listing import list_each, list_labelled
 from isotherm.report.findings import LONGEST_LABEL
+from isotherm.report.page import Cell, Column, Finder, NodeList, NodeRow, Part, Section
 from isotherm.report.palette import colour
-from isotherm.report.parts import Cell, Column, Finder, NodeList, NodeRow, Part, Section
 from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 

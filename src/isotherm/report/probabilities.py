@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.report import charts
-from isotherm.report.parts import Figure, Group, Section, Table
+from isotherm.report.page import Figure, Group, Section, Table
 from isotherm.report.words import counted, percent
 from isotherm.trust.abstain import LEAST
 from isotherm.trust.calibrate import calibration_error, reliability

@@ -11,7 +11,7 @@ import numpy as np
 from isotherm.engines import fallback_reason
 from isotherm.environment import versions
 from isotherm.job import options_of
-from isotherm.report.parts import Command, Group, Part, Section, Table
+from isotherm.report.page import Command, Group, Part, Section, Table
 from isotherm.report.words import counted, short
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import jinja2
 from markupsafe import Markup
 
 from isotherm.printable import printable
-from isotherm.report.parts import NodeList
+from isotherm.report.page import NodeList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from isotherm.report.parts import Section
+    from isotherm.report.page import Section
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = "lists.js"

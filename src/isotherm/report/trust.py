@@ -12,7 +12,7 @@ import numpy as np
 
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
-from isotherm.report.parts import Cell, Command, Notice, Paragraph, Part, Section, Table
+from isotherm.report.page import Cell, Command, Notice, Paragraph, Part, Section, Table
 from isotherm.report.probabilities import abstaining, calibration, within
 from isotherm.report.words import counted, percent, short
 

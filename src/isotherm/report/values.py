@@ -10,7 +10,7 @@ from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED
 from isotherm.report import charts
 from isotherm.report.findings import status_table
 from isotherm.report.node_lists import MOST_OF_A_CLASS, cut, finder, neighbours, shown_of
-from isotherm.report.parts import (
+from isotherm.report.page import (
     Column,
     Figure,
     Group,
