@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-from isotherm.report.template import TEMPLATES
+from isotherm.report.page import TEMPLATES
 
 VOID = {"meta", "img", "input"}
 TAGS = {

@@ -18,6 +18,7 @@ from isotherm.report.explanation import Classes, explanation_page
 from isotherm.report.model import model_page
 from isotherm.report.node_lists import list_page
 from isotherm.report.page import (
+    TEMPLATES,
     Cell,
     Command,
     Finder,
@@ -29,10 +30,10 @@ from isotherm.report.page import (
     Paragraph,
     Section,
     Table,
+    page,
 )
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.record import Record
-from isotherm.report.template import TEMPLATES, page
 from test_classification_report import run_of
 
 pytestmark = [pytest.mark.any_version, pytest.mark.core_free]

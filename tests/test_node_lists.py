@@ -13,8 +13,8 @@ from html_page import Page
 from isotherm import BlockModel, DirichletClassifier, Graph, StackedDirichletClassifier
 from isotherm.report import node_lists
 from isotherm.report.classification import labels_page
+from isotherm.report.page import TEMPLATES
 from isotherm.report.record import Record
-from isotherm.report.template import TEMPLATES
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,19 @@ from isotherm.classifier.estimator import UNSURE
 from isotherm.report import charts, network
 from isotherm.report.findings import Findings, size_table, status_table
 from isotherm.report.node_lists import class_lists, listed_classes, ranked_list
-from isotherm.report.page import Figure, Group, KeyNumbers, Notice, Paragraph, Part, Section, Table
+from isotherm.report.page import (
+    Figure,
+    Group,
+    KeyNumbers,
+    Notice,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    page,
+)
 from isotherm.report.palette import colour
 from isotherm.report.record import Record, reading_section, record_section
-from isotherm.report.template import page
 from isotherm.report.trust import trust_sections
 from isotherm.report.words import counted, percent, short
 from isotherm.trust.drawn import FEWEST, IF_DRAWN

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isotherm.environment import versions
 from isotherm.report.curves import curves
-from isotherm.report.page import Best, Cell, Command, Figure, Group, Section, Table
+from isotherm.report.page import Best, Cell, Command, Figure, Group, Section, Table, page
 from isotherm.report.palette import colour
-from isotherm.report.template import page
 from isotherm.report.words import counted, percent, seconds_text, share_text, short
 from isotherm.trust.drawn import FEWEST, IF_DRAWN
 

@@ -27,9 +27,9 @@ from isotherm.report.page import (
     Part,
     Section,
     Table,
+    page,
 )
 from isotherm.report.palette import N_COLOURS, Palette, colour
-from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:

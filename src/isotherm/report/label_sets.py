@@ -28,11 +28,11 @@ from isotherm.report.page import (
     Part,
     Section,
     Table,
+    page,
 )
 from isotherm.report.palette import Palette
 from isotherm.report.probabilities import within
 from isotherm.report.record import Record, reading_section, record_section
-from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 from isotherm.trust.interval import proportion
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from isotherm.listing import list_each, list_labelled
 from isotherm.report.findings import LONGEST_LABEL
-from isotherm.report.page import Cell, Column, Finder, NodeList, NodeRow, Part, Section
+from isotherm.report.page import Cell, Column, Finder, NodeList, NodeRow, Part, Section, page
 from isotherm.report.palette import colour
-from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:

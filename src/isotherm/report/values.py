@@ -22,9 +22,9 @@ from isotherm.report.page import (
     Part,
     Section,
     Table,
+    page,
 )
 from isotherm.report.record import Record, reading_section, record_section
-from isotherm.report.template import page
 from isotherm.report.words import counted, short
 
 if TYPE_CHECKING:
