@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from html_page import Page, parse
-from isotherm.report.curves import LOWER, UPPER, curves
+from isotherm.report.curves import CURVES, curves
 from isotherm.report.evaluation import Evaluation, Mean, evaluation_page
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.words import share_text
@@ -87,7 +87,7 @@ def test_more_models_than_colours_can_be_drawn():
 def test_nothing_is_drawn_outside_of_the_chart(mean):
     chart = parse(curves({"paper": [(0.1, mean)]}, "macro-F1", "a chart"))
     for line in chart.iter("line"):
-        assert all(UPPER <= float(line.get(end)) <= LOWER for end in ("y1", "y2"))
+        assert all(CURVES.upper <= float(line.get(end)) <= CURVES.lower for end in ("y1", "y2"))
 
 
 def test_what_a_peer_said_is_below_its_table():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.report.svg import element, picture, together
+from isotherm.report.svg import Frame, element, picture, together
 from isotherm.report.words import compact, counted
 from isotherm.trust.drawn import NOT_KNOWN, Basis
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from isotherm.trust.abstain import Coverage
     from isotherm.trust.calibrate import Bin
+    from isotherm.trust.interval import Interval
 
 BINS = 40
 UNEVEN = 50  # the tallest bar over the middle one, from where on counts need a log scale
@@ -91,27 +92,25 @@ class Histogram:
         mean: float | None = None,
     ) -> Markup:
         """The chart of these counts, with a dashed line at the mean, if there is one."""
-        left, right, upper, lower = 44.0, self.width - 12, 10.0, 120.0
+        frame = Frame(44.0, self.width - 12, 10.0, 120.0)
+        lower, tallest = frame.lower, frame.lower - frame.upper
         parts = []
         for tick in _ticks(self.ceiling, self.log):
-            y = lower - (lower - upper) * self._height(tick)
-            parts += [
-                element("line", class_="grid", x1=left, x2=right, y1=y, y2=y),
-                element("text", compact(tick), x=left - 5, y=y + 4, text_anchor="end"),
-            ]
-        step = (right - left) / len(counts)
+            _, y = frame.at(0.0, self._height(tick))
+            parts.append(frame.level(y, compact(tick)))
+        step = (frame.right - frame.left) / len(counts)
         for place in np.flatnonzero(counts).tolist():
-            x, tall = left + step * place, (lower - upper) * self._height(int(counts[place]))
+            x, tall = frame.left + step * place, tallest * self._height(int(counts[place]))
             tall, wide = max(tall, 0.7), step * 0.9
             parts.append(element("rect", x=x, y=lower - tall, width=wide, height=tall, fill=colour))
         for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+            x, _ = frame.at(share, 0.0)
             value = f"{self.low + (self.high - self.low) * share:.4g}"
-            x = left + (right - left) * share
-            parts.append(element("text", value, x=x, y=lower + 15, text_anchor=anchor))
+            parts.append(frame.below(x, value, anchor=anchor))
         if mean is not None and math.isfinite(mean):
             share = (mean - self.low) / (self.high - self.low)
-            x = left + (right - left) * min(max(share, 0.0), 1.0)
-            parts.append(element("line", class_="mean", x1=x, x2=x, y1=upper - 6, y2=lower))
+            x, _ = frame.at(min(max(share, 0.0), 1.0), 0.0)
+            parts.append(element("line", class_="mean", x1=x, x2=x, y1=frame.upper - 6, y2=lower))
         return picture(together(*parts), (self.width, lower + 22), description)
 
     @property
@@ -136,7 +135,8 @@ def _ticks(ceiling: float, log: bool) -> list[float]:
     ]
 
 
-LEFT, RIGHT, UPPER, LOWER = 36.0, 346.0, 24.0, 264.0  # the sides of a square of shares
+SQUARE = Frame(36.0, 346.0, 24.0, 264.0)  # in which shares are drawn
+SIZE = (360.0, SQUARE.lower + 36)
 
 
 def reliability(bins: Sequence[Bin], description: str, basis: Basis = NOT_KNOWN) -> Markup:
@@ -144,66 +144,51 @@ def reliability(bins: Sequence[Bin], description: str, basis: Basis = NOT_KNOWN)
 
     Points are larger where there are more labels, and have bars of 95 % confidence.
     """
-    diagonal = f"M{LEFT:g} {LOWER:g}L{RIGHT:g} {UPPER:g}"
-    parts = [
-        *_axes("predicted probability"),
-        element("path", class_="mean", d=diagonal),
-        *_points(bins, basis),
-    ]
-    return picture(together(*parts), (360, LOWER + 36), description)
+    diagonal = f"M{SQUARE.left:g} {SQUARE.lower:g}L{SQUARE.right:g} {SQUARE.upper:g}"
+    parts = [*_axes("predicted probability"), element("path", class_="mean", d=diagonal)]
+    most = max((each.n_labels for each in bins), default=1)
+    for each in bins:
+        share = basis.share(round(each.right * each.n_labels), each.n_labels)
+        told = (
+            f"predicted {each.probability:.2f}, right {each.right:.2f}: "
+            f"{counted(each.n_labels, 'label')}"
+        )
+        size = 2.5 + 5.5 * math.sqrt(each.n_labels / most)
+        parts.append(_point((each.probability, each.right), share, told, size))
+    return picture(together(*parts), SIZE, description)
 
 
 def trade(rows: Sequence[Coverage], description: str) -> Markup:
     """What is right against what is labelled, with bars of 95 % confidence."""
     parts = _axes("share of free nodes labelled")
-    corners = (_at(each.labelled, each.right.value) for each in rows)
+    corners = (SQUARE.at(each.labelled, each.right.value) for each in rows)
     line = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in corners))
     parts.append(element("g", line, class_="curve"))
     for each in rows:
-        x, y = _at(each.labelled, each.right.value)
-        (_, low), (_, high) = (_at(0.0, end) for end in (each.right.low, each.right.high))
         told = (
             f"at least {each.min_probability:g}: {each.labelled:.0%} labelled, right "
             f"{each.right.value:.2f} of {counted(each.n_judged, 'seed')}"
         )
-        bar = element("line", x1=x, x2=x, y1=low, y2=high)
-        dot = element("ellipse", element("title", told), cx=x, cy=y, rx=4, ry=4)
-        parts.append(element("g", bar, dot, class_="point"))
-    return picture(together(*parts), (360, LOWER + 36), description)
+        parts.append(_point((each.labelled, each.right.value), each.right, told, 4))
+    return picture(together(*parts), SIZE, description)
 
 
 def _axes(across: str) -> list[Markup]:
     """The square that shares are drawn in, those that are right upwards."""
     parts = [element("text", "share that is right", x=0, y=11)]
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
-        (x, y), told = _at(tick, tick), f"{tick:g}"
-        grid = f"M{LEFT:g} {y:g}H{RIGHT:g}M{x:g} {UPPER:g}V{LOWER:g}"
-        parts += [
-            element("path", class_="grid", d=grid),
-            element("text", told, x=LEFT - 5, y=y + 4, text_anchor="end"),
-            element("text", told, x=x, y=LOWER + 14, text_anchor="middle"),
-        ]
-    return [*parts, element("text", across, x=RIGHT, y=LOWER + 29, text_anchor="end")]
+        (x, y), told = SQUARE.at(tick, tick), f"{tick:g}"
+        grid = f"M{SQUARE.left:g} {y:g}H{SQUARE.right:g}M{x:g} {SQUARE.upper:g}V{SQUARE.lower:g}"
+        parts.append(element("path", class_="grid", d=grid))
+        parts += [SQUARE.beside(y, told), SQUARE.below(x, told, 14)]
+    return [*parts, SQUARE.below(SQUARE.right, across, 29, "end")]
 
 
-def _at(said: float, right: float) -> tuple[float, float]:
-    return LEFT + (RIGHT - LEFT) * said, LOWER - (LOWER - UPPER) * right
-
-
-def _point(each: Bin, r: float) -> Markup:
-    x, y = _at(each.probability, each.right)
-    shares = f"predicted {each.probability:.2f}, right {each.right:.2f}"
-    told = f"{shares}: {counted(each.n_labels, 'label')}"
-    return element("ellipse", element("title", told), cx=x, cy=y, rx=r, ry=r)
-
-
-def _points(bins: Sequence[Bin], basis: Basis) -> list[Markup]:
-    most = max((each.n_labels for each in bins), default=1)
-    points = []
-    for each in bins:
-        share = basis.share(round(each.right * each.n_labels), each.n_labels)
-        (x, low), (_, high) = (_at(each.probability, end) for end in (share.low, share.high))
-        line = element("line", x1=x, x2=x, y1=low, y2=high)
-        size = 2.5 + 5.5 * math.sqrt(each.n_labels / most)
-        points.append(element("g", line, _point(each, size), class_="point"))
-    return points
+def _point(place: tuple[float, float], share: Interval, told: str, size: float) -> Markup:
+    """A dot that tells its numbers, with a bar from the low end of an interval to the high one."""
+    (x, y), (_, low), (_, high) = (
+        SQUARE.at(place[0], up) for up in (place[1], share.low, share.high)
+    )
+    bar = element("line", x1=x, x2=x, y1=low, y2=high)
+    dot = element("ellipse", element("title", told), cx=x, cy=y, rx=size, ry=size)
+    return element("g", bar, dot, class_="point")

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from isotherm.report.palette import colour
-from isotherm.report.svg import element, picture, together
+from isotherm.report.svg import Frame, element, picture, together
 from isotherm.report.words import share_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Curve = Sequence[tuple[float, Mean]]  # share of seeds, score
 
-LEFT, RIGHT, UPPER, LOWER = 34.0, 300.0, 24.0, 264.0  # the sides of the chart
+CURVES = Frame(34.0, 300.0, 24.0, 264.0)
 BESIDE = 2.4  # between the bars of two models
 LINE = 13.0  # of text
 WIDTH = 400.0
@@ -42,12 +42,7 @@ def curves(models: Mapping[str, Curve], axis: str, description: str) -> Markup:
     inset = 6 + BESIDE * len(models) / 2  # of the first and the last share: room for all bars
     across = {share: _across(share, shares, inset) for share in shares}
     parts = [element("text", axis, x=0, y=11)]
-    for level in levels:
-        y = height(level)
-        parts += [
-            element("line", class_="grid", x1=LEFT, x2=RIGHT, y1=y, y2=y),
-            element("text", f"{level:.4g}", x=LEFT - 5, y=y + 4, text_anchor="end"),
-        ]
+    parts += [CURVES.level(height(level), f"{level:.4g}") for level in levels]
     parts += _shares(across)
     ends = _apart([height(curve[-1][1].mean) for curve in models.values()])
     for place, (name, curve) in enumerate(models.items()):
@@ -57,15 +52,16 @@ def curves(models: Mapping[str, Curve], axis: str, description: str) -> Markup:
             element(
                 "g", *_line(name, curve, places, height), class_="curve", stroke=shade, fill=shade
             ),
-            element("circle", cx=RIGHT + 12, cy=ends[place] - 4, r=3.5, fill=shade),
-            element("text", name, x=RIGHT + 20, y=ends[place]),
+            element("circle", cx=CURVES.right + 12, cy=ends[place] - 4, r=3.5, fill=shade),
+            element("text", name, x=CURVES.right + 20, y=ends[place]),
         ]
-    lower = max(LOWER + 34, max(ends) + 8)
+    lower = max(CURVES.lower + 34, max(ends) + 8)
     return picture(together(*parts), (WIDTH, lower), description)
 
 
 def _height(score: float, low: float, high: float) -> float:
-    return LOWER - (LOWER - UPPER) * (min(max(score, low), high) - low) / (high - low)
+    above = min(max(score, low), high) - low
+    return CURVES.lower - (CURVES.lower - CURVES.upper) * above / (high - low)
 
 
 def _line(
@@ -106,9 +102,9 @@ def _levels(means: Sequence[Mean]) -> list[float]:
 def _across(share: float, shares: Sequence[float], inset: float) -> float:
     """Where a share is, on a logarithmic scale: 1 and 5 % are as far apart as 4 and 20 %."""
     if shares[0] == shares[-1]:
-        return (LEFT + RIGHT) / 2
+        return (CURVES.left + CURVES.right) / 2
     along = math.log(share / shares[0]) / math.log(shares[-1] / shares[0])
-    return LEFT + inset + (RIGHT - LEFT - 2 * inset) * along
+    return CURVES.left + inset + (CURVES.right - CURVES.left - 2 * inset) * along
 
 
 def _shares(across: Mapping[float, float]) -> list[Markup]:
@@ -118,10 +114,9 @@ def _shares(across: Mapping[float, float]) -> list[Markup]:
         told = share_text(share)
         half = 3.2 * len(told)
         if x - half >= taken:
-            parts.append(element("text", told, x=x, y=LOWER + 15, text_anchor="middle"))
+            parts.append(CURVES.below(x, told))
             taken = x + half
-    what = element("text", "share of seeds", x=RIGHT, y=LOWER + 29, text_anchor="end")
-    return [*parts, what]
+    return [*parts, CURVES.below(CURVES.right, "share of seeds", 29, "end")]
 
 
 def _apart(heights: Sequence[float]) -> list[float]:
@@ -150,7 +145,7 @@ def _apart(heights: Sequence[float]) -> list[float]:
 
 def _start(group: list[int], heights: Sequence[float]) -> float:
     middle = sum(heights[k] for k in group) / len(group)
-    return max(middle - LINE * len(group) / 2, UPPER - LINE)
+    return max(middle - LINE * len(group) / 2, CURVES.upper - LINE)
 
 
 def _end(group: list[int], heights: Sequence[float]) -> float:
