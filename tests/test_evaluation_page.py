@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from html_page import Page, parse
-from isotherm.report.curves import CURVES, curves
+from isotherm.report.charts import CURVES, curves
 from isotherm.report.evaluation import Evaluation, Mean, evaluation_page
 from isotherm.report.palette import N_COLOURS
 from isotherm.report.words import share_text

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isotherm.environment import versions
-from isotherm.report.curves import curves
+from isotherm.report.charts import curves
 from isotherm.report.page import Best, Cell, Command, Figure, Group, Section, Table, page
 from isotherm.report.palette import colour
 from isotherm.report.words import counted, percent, seconds_text, share_text, short
