@@ -69,24 +69,12 @@ def round_up(value: float) -> float:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Bars over equal parts of `low` … `high`; charts to be compared share all of this.
-
-    Attributes
-    ----------
-    high : float
-    most : int
-        The count that reaches the top.
-    log : bool
-        Whether heights are logarithms of the counts.
-    width : float
-        In units of which letters have eleven.
-    low : float
-    """
+    """Bars over equal parts of `low` … `high`; charts to be compared share all of this."""
 
     high: float
-    most: int
-    log: bool = False
-    width: float = 360.0
+    most: int  # the count that reaches the top
+    log: bool = False  # whether heights are logarithms of the counts
+    width: float = 360.0  # in units of which letters have eleven
     low: float = 0.0
 
     def draw(
@@ -208,13 +196,7 @@ WIDTH = 400.0
 def curves(models: Mapping[str, Curve], axis: str, description: str) -> Markup:
     """A line for each model with bars of one standard deviation, named where it ends.
 
-    Parameters
-    ----------
-    models : mapping
-        Name → its scores, shares of seeds ascending.
-    axis : str
-        What the scores are.
-    description : str
+    The shares of seeds of each model ascend; `axis` says what the scores are.
     """
     shares = sorted({share for curve in models.values() for share, _ in curve})
     levels = _levels([mean for curve in models.values() for _, mean in curve])

@@ -44,16 +44,7 @@ def classification_page(run: Run) -> str:
 
 
 def labels_page(model: HeatClassifier, record: Record, min_probability: float = 0.0) -> str:
-    """The same for a fitted model, wherever it comes from.
-
-    Parameters
-    ----------
-    model : HeatClassifier
-        Fitted.
-    record : Record
-    min_probability : float
-        Of a label; nodes whose label is less probable have none.
-    """
+    """The same for a fitted model; nodes whose label is not probable enough have none."""
     origin = [reading_section(model, record), record_section(model, record)]
     if len(model.classes_) == 1:
         sections = [*_ranking(model), *origin]

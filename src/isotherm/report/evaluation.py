@@ -30,36 +30,16 @@ PROTOCOL = (
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was compared, and on what.
+    """What was compared, and on what."""
 
-    Attributes
-    ----------
-    name : str
-        Of the graph.
-    facts : mapping of str to int
-        What there is of it → how many.
-    rows : list of rows
-        See `isotherm.experiments.evaluate`.
-    titles : mapping of str
-        Model → what it is, for those whose name does not say it.
-    command : str
-        What repeats it.
-    inputs : mapping of str
-        File → its SHA-256.
-    versions : mapping of str
-        Program or library → its version.
-    basis : str
-        Which labels were scored, and whether that tells of others.
-    """
-
-    name: str
-    facts: Mapping[str, int]
-    rows: list[Row]
-    titles: Mapping[str, str] = field(default_factory=dict)
-    command: str = ""
-    inputs: Mapping[str, str] = field(default_factory=dict)
+    name: str  # of the graph
+    facts: Mapping[str, int]  # what there is of it → how many
+    rows: list[Row]  # see `isotherm.experiments.evaluate`
+    titles: Mapping[str, str] = field(default_factory=dict)  # of models whose name does not say all
+    command: str = ""  # that repeats it
+    inputs: Mapping[str, str] = field(default_factory=dict)  # file → its SHA-256
     versions: Mapping[str, str] = field(default_factory=versions)
-    basis: str = ""
+    basis: str = ""  # which labels were scored, and whether that tells of others
 
 
 def evaluation_page(found: Evaluation) -> str:
@@ -158,23 +138,12 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Score:
-    """What a model scored at one share of seeds.
-
-    Attributes
-    ----------
-    model : str
-    means : dict of str to Mean
-        For each of `AXES`.
-    seconds : float
-        The median.
-    answered : float
-        The share of the nodes that got a label.
-    """
+    """What a model scored at one share of seeds."""
 
     model: str
-    means: dict[str, Mean]
-    seconds: float
-    answered: float
+    means: dict[str, Mean]  # for each of `AXES`
+    seconds: float  # the median
+    answered: float  # the share of the nodes that got a label
 
 
 def scores_by_share(rows: Iterable[Row]) -> dict[float, list[Score]]:
@@ -242,12 +211,7 @@ def abstention_lines(scores: Iterable[Score]) -> list[str]:
 def basis_line(n_labels: int, n_unlabelled: int, n_drawn: int | None) -> str:
     """Which labels were scored, and whether that tells of nodes without one, if there are any.
 
-    Parameters
-    ----------
-    n_labels, n_unlabelled : int
-        Nodes with a label and without.
-    n_drawn : int or None
-        Labels drawn at random; None if it is not known which were.
+    `n_drawn` labels were drawn at random; it is None where that is not known.
 
     Examples
     --------

@@ -46,19 +46,10 @@ LONGEST_NAME = 30
 
 @dataclass(frozen=True)
 class Classes:
-    """What the page shows of the classes of a run, beside the explanation of one node.
-
-    Attributes
-    ----------
-    palette : Palette
-    means : mapping
-        The mean temperature of each class over all nodes, drawn beside the shares.
-    decision : str
-        How temperatures became scores.
-    """
+    """What the page shows of the classes of a run, beside the explanation of one node."""
 
     palette: Palette
-    means: Mapping[Hashable, float] = field(default_factory=dict)
+    means: Mapping[Hashable, float] = field(default_factory=dict)  # temperatures over all nodes
     decision: str = "plain"
 
     @classmethod
@@ -89,17 +80,7 @@ class Explanations:
 
 
 def explanation_page(why: Explanation, classes: Classes, *, most: int = 10) -> str:
-    """One HTML document that needs nothing but itself.
-
-    Parameters
-    ----------
-    why : Explanation
-        See `isotherm.DirichletClassifier.explain`.
-    classes : Classes
-        Of the same classifier.
-    most : int
-        How many seeds to list.
-    """
+    """One HTML document that needs nothing but itself; it lists `most` seeds."""
     has = "has" if why.own_label is None else "would get"
     title = f"Why {short(why.node)} {has} the label {short(why.label, LONGEST_NAME)}"
     sections = [_shares(why, classes, most), _paths(why, classes.palette)]

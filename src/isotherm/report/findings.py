@@ -35,40 +35,9 @@ STATUS_NOTE = "Unreached nodes have no path to a seed."
 
 
 class Findings:
-    """What a classifier found, counted once.
+    """What a classifier found, counted once; nodes whose label is not probable enough have none.
 
-    Parameters
-    ----------
-    classifier : HeatClassifier
-        Fitted.
-    graph : Graph
-    min_probability : float
-        Of a label; nodes whose label is less probable count as having none.
-
-    Attributes
-    ----------
-    names : list of K str
-        The classes, in words.
-    codes : int array of shape (n,)
-        The class of each node, −1 where it has none.
-    masks : dict of bool arrays of shape (n,)
-        The nodes of each status.
-    is_found : bool array of shape (n,)
-        Free nodes that heat reached, those that are unsure aside.
-    probability : array of shape (n,)
-        Of the label of each node; NaN without one.
-    seeds : SeedFacts
-    tally : Tally
-        Nodes of each kind.
-    n_seeds, n_found, n_exact, n_unreached, n_unsure : int
-        Seeds, found nodes, those of them that are certified, nodes no heat reached, and nodes
-        whose label is not probable enough.
-    before, after : int arrays of shape (K,)
-        Seeds, and labelled nodes, of each class.
-    order : int array of shape (K,)
-        The classes, the largest first.
-    colour_of : int array of shape (K,)
-        The number of each class's colour, −1 without one; see `isotherm.report.palette`.
+    Arrays are of shape (n,), with an entry for each node, or of shape (K,), one for each class.
     """
 
     def __init__(
@@ -76,10 +45,11 @@ class Findings:
     ) -> None:
         self.model, self.graph, self.min_probability = classifier, graph, min_probability
         self.names = [short(name, LONGEST_LABEL) for name in classifier.classes_]
-        self.codes, status = classifier.codes(slice(None))
-        self.probability = np.empty(len(self.codes))
+        self.codes, status = classifier.codes(slice(None))  # (n,): −1 without a class
+        self.probability = np.empty(len(self.codes))  # (n,): of the label; NaN without one
         self.tally = self._look_at_all(self.codes, status)
-        self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
+        self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}  # (n,)
+        # (n,): the free nodes that heat reached, those that are unsure aside.
         self.is_found = self.masks["predicted"] | self.masks["tie"]
         self.seeds = classifier.seeds_
         self.n_seeds = len(self.seeds.nodes)
@@ -87,12 +57,12 @@ class Findings:
         self.n_exact = int(np.count_nonzero(self.is_found & classifier.certified_))
         self.n_unreached = int(np.count_nonzero(self.masks["unreached"]))
         self.n_unsure = int(np.count_nonzero(self.masks["unsure"]))
-        self.before = np.bincount(self.seeds.codes, minlength=len(self.names))
-        self.after = self._per_class(self.codes >= 0)
-        self.order = np.lexsort((-self.before, -self.after))
+        self.before = np.bincount(self.seeds.codes, minlength=len(self.names))  # (K,): seeds
+        self.after = self._per_class(self.codes >= 0)  # (K,): labelled nodes
+        self.order = np.lexsort((-self.before, -self.after))  # (K,): the largest class first
         classes = classifier.classes_.tolist()
         palette = Palette(classes, self.before.tolist())
-        self.colour_of = np.array([palette.number(label) for label in classes])
+        self.colour_of = np.array([palette.number(label) for label in classes])  # (K,)
 
     def _look_at_all(self, codes: NDArray[np.intp], status: NDArray[np.intp]) -> Tally:
         """Count nodes of each kind; those that are unsure are changed in both arrays."""
@@ -223,16 +193,9 @@ class Findings:
 def size_table(
     what: str, groups: Sequence[tuple[Cell, int, int]], totals: tuple[int, int]
 ) -> Table:
-    """The largest classes, and all others as one.
+    """The largest classes, or labels, each with its seeds and its nodes; all others as one.
 
-    Parameters
-    ----------
-    what : str
-        What a row is: a class or a label.
-    groups : sequence of (Cell, int, int)
-        The name of each with its seeds and its nodes, the largest first.
-    totals : pair of int
-        Of which the shares are taken: of seeds, and of nodes.
+    Groups come the largest first; `totals` are the seeds and the nodes that shares are taken of.
     """
     shown, others = list(groups[:MOST_CLASSES]), groups[MOST_CLASSES:]
     if others:
@@ -252,16 +215,7 @@ def size_table(
 
 
 def status_table(masks: Masks, is_exact: NDArray[np.bool_], notes: Sequence[str] = ()) -> Table:
-    """A row for each status.
-
-    Parameters
-    ----------
-    masks : mapping of bool arrays of shape (n,)
-        Status → the nodes that have it.
-    is_exact : bool array of shape (n,)
-    notes : sequence of str
-        Sentences that belong below.
-    """
+    """A row for each status, by the nodes that have it; notes are sentences that belong below."""
     rows = []
     for status, mask in masks.items():
         n, exact = np.count_nonzero(mask), np.count_nonzero(mask & is_exact)

@@ -105,21 +105,13 @@ def _drawn(layout: FlowLayout, paint: Callable[[int], str]) -> Markup:
 
 
 class Line(NamedTuple):
-    """A curve from one node to the next.
-
-    Attributes
-    ----------
-    start, stop : (float, float)
-    width, share : float
-    number : int
-        Of its colour.
-    """
+    """A curve from one node to the next."""
 
     start: tuple[float, float]
     stop: tuple[float, float]
     width: float
     share: float
-    number: int
+    number: int  # of its colour
 
     @property
     def bend(self) -> float:
@@ -128,27 +120,14 @@ class Line(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A node and its name.
+    """A node and its name."""
 
-    Attributes
-    ----------
-    kind : {"it", "seed", "way", "way row"}
-    spot : (float, float)
-    radius : float
-    number : int
-        Of its colour.
-    told : str
-        Who it is, in full.
-    texts : list of tuples
-        Lines of text, and where they are.
-    """
-
-    kind: str
+    kind: str  # a key of `RADIUS`
     spot: tuple[float, float]
     radius: float
-    number: int
-    told: str
-    texts: list[tuple[str, float, float]]
+    number: int  # of its colour
+    told: str  # who it is, in full
+    texts: list[tuple[str, float, float]]  # lines, and where they are
 
 
 @dataclass(frozen=True)

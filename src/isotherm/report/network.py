@@ -59,10 +59,6 @@ def positions(n: int, edges: Edges) -> NDArray[np.float64]:
 
     Pivot MDS (Brandes and Pich 2006) finds the shape of each component, forces between its nodes
     (Fruchterman and Reingold 1991) spread it. The same graph has the same drawing.
-
-    Returns
-    -------
-    array of shape (n, 2)
     """
     i, j = edges
     ones = np.ones(2 * len(i), dtype=np.float32)
@@ -156,21 +152,11 @@ def _packed(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def draw(found: Findings, nodes: NDArray[np.intp], *, width: float, named: bool) -> Markup:
-    """The given nodes and the edges among them.
+    """The given nodes and the edges among them; letters are eleven units of the width high.
 
     A node has the colour of its class, a seed a ring, a doubtful node a dashed ring; one without
-    a label is hollow.
-
-    Parameters
-    ----------
-    found : Findings
-    nodes : int array
-        Positions in the graph.
-    width : float
-        Of the drawing, in units of which the letters of a name have eleven.
-    named : bool
-        Whether the names of nodes are written below them, if there is room; else the labels of
-        those whose class has no colour.
+    a label is hollow. Below nodes are their names, if there is room, or else (not `named`) the
+    labels of those whose class has no colour.
     """
     edges = edges_among(found.graph, nodes)
     X = positions(len(nodes), edges)

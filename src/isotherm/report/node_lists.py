@@ -127,16 +127,7 @@ def ranked_list(model: HeatClassifier) -> list[Part]:
 
 
 def list_page(listed: Sequence[Listed], label: str, run: Run) -> str:
-    """One HTML document that needs nothing but itself.
-
-    Parameters
-    ----------
-    listed : sequence of Listed
-    label : str
-        The class asked for.
-    run : Run
-        That found them.
-    """
+    """One HTML document that needs nothing but itself, about the nodes of a class in a run."""
     name = short(label, LONGEST_NODE)
     title = f"The {len(listed):,} nodes most likely to be {name}"
     ranked = len(run.classifier.classes_) == 1
@@ -181,20 +172,11 @@ def shown_of(shown: int, there: int) -> str:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The neighbours that speak for a node, in a sentence, where its seeds and paths are not known.
-
-    Attributes
-    ----------
-    model : DirichletEstimator
-    is_like : bool array of shape (n,)
-        The nodes that would speak for a neighbour.
-    what : str
-        These, in words.
-    """
+    """The neighbours that speak for a node, where its seeds and paths are not known."""
 
     model: DirichletEstimator
-    is_like: NDArray[np.bool_]
-    what: str
+    is_like: NDArray[np.bool_]  # (n,): the nodes that would speak for a neighbour
+    what: str  # these, in words
 
     def sentence(self, node: int) -> str:
         """Which neighbours of the node at a position speak for it."""
@@ -217,16 +199,7 @@ class Surroundings:
 def rows_of(
     listed: Sequence[Listed], class_cell: ClassCell, around: Surroundings | None = None
 ) -> list[NodeRow]:
-    """Nodes with a probability, or ranked ones with a score; those without a reason have another.
-
-    Parameters
-    ----------
-    listed : sequence of Listed
-    class_cell : callable
-        The cell of a class.
-    around : Surroundings, optional
-        Not needed if all have reasons.
-    """
+    """Nodes with a probability, or a score; those without a reason have one from `around`."""
     if around is None:
         return [_row(one, class_cell, one.why) for one in listed]
     places = around.model.problem_.graph.positions([one.node for one in listed]) if listed else ()

@@ -100,20 +100,11 @@ class KeyNumbers:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table with more than text: the dot of a class, or else a star.
-
-    Attributes
-    ----------
-    text : str
-    colour : str
-        Of the dot before it; without one a star comes after it: there is something to say.
-    list_number : int
-        Of the list of nodes that it links to; −1 without one.
-    """
+    """A cell of a table with more than text: the dot of a class, or else a star."""
 
     text: str
-    colour: str = ""
-    list_number: int = -1
+    colour: str = ""  # of the dot before it; without one a star comes after it
+    list_number: int = -1  # of the list of nodes that it links to
 
 
 @dataclass(frozen=True)
@@ -134,25 +125,16 @@ class Bars:
 
 @dataclass(frozen=True)
 class Table:
-    """Text in rows and columns.
-
-    Attributes
-    ----------
-    title : str
-    columns : tuple of str
-    rows : sequence of rows, of str, Cell, Best or Bars
-    notes : sequence of str
-        Sentences that belong below.
-    kind : str
-        Its classes in the stylesheet; in one of "words3", say, three columns are words.
-    """
+    """Text in rows and columns."""
 
     template: ClassVar[str] = "table.html"
     title: str
     columns: tuple[str, ...]
     rows: Sequence[Sequence[str | Cell | Best | Bars]]
-    notes: Sequence[str] = ()
-    kind: str = ""
+    notes: Sequence[str] = ()  # sentences that belong below
+    kind: str = (
+        ""  # its classes in the stylesheet; in one of "words3", say, three columns are words
+    )
 
 
 @dataclass(frozen=True)
@@ -175,49 +157,25 @@ class NodeRow:
 
 @dataclass(frozen=True)
 class NodeList:
-    """Nodes in an order, each with reasons; the script of the page sorts and filters it.
-
-    Attributes
-    ----------
-    number : int
-        Which list of the page it is; links lead to ``#list-NUMBER``.
-    title : str
-    count : str
-        How many nodes are shown, and of how many.
-    columns : sequence of Column
-        The second is the name to search for, the third the number to filter by.
-    rows : sequence of NodeRow
-    colour : str
-        Of its class, if it has one.
-    """
+    """Nodes in an order, each with reasons; the script of the page sorts and filters it."""
 
     template: ClassVar[str] = "node_list.html"
-    number: int
+    number: int  # which list of the page it is; links lead to ``#list-NUMBER``
     title: str
-    count: str
-    columns: Sequence[Column]
+    count: str  # how many nodes are shown, and of how many
+    columns: Sequence[Column]  # the second is searched, the third filtered
     rows: Sequence[NodeRow]
-    colour: str = ""
+    colour: str = ""  # of its class, if it has one
 
 
 @dataclass(frozen=True)
 class Finder:
-    """Search and filters over all lists of the page, which only a script can work.
-
-    Attributes
-    ----------
-    number_name : str
-        Of the number to filter by.
-    lists : sequence of (int, str)
-        The number and the title of each list.
-    group_name : str
-        Of what lists stand for, such as classes.
-    """
+    """Search and filters over all lists of the page, which only a script can work."""
 
     template: ClassVar[str] = "finder.html"
-    number_name: str
-    lists: Sequence[tuple[int, str]]
-    group_name: str = "class"
+    number_name: str  # of the number to filter by
+    lists: Sequence[tuple[int, str]]  # the number and the title of each
+    group_name: str = "class"  # of what lists stand for
 
 
 Part: TypeAlias = (

@@ -27,29 +27,13 @@ VERSION = 1  # of a summary; raised when a name in it changes its meaning
 
 @dataclass(frozen=True)
 class Record:
-    """How a model came about.
-
-    Attributes
-    ----------
-    options : mapping of str
-        Option → its value.
-    files : sequence of ReadReport
-        Of the edges and of what is known of nodes; none if the model was fitted in Python.
-    command : str
-        The line that repeats it; empty without one.
-    seconds : mapping of float
-        Stage → the time it took.
-    memory : int
-        The most bytes held at a time; 0 where that is not known.
-    versions : mapping of str
-        Program or library → its version.
-    """
+    """How a model came about."""
 
     options: Mapping[str, str]
-    files: Sequence[ReadReport] = ()
-    command: str = ""
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    memory: int = 0
+    files: Sequence[ReadReport] = ()  # of edges and of labels; none if it was fitted in Python
+    command: str = ""  # that repeats it
+    seconds: Mapping[str, float] = field(default_factory=dict)  # of each stage
+    memory: int = 0  # the most bytes held at a time; 0 where that is not known
     versions: Mapping[str, str] = field(default_factory=versions)
 
     @classmethod

@@ -14,16 +14,10 @@ _NOTHING = Markup()
 
 
 def element(tag: str, *inside: str, **attributes: str | float | None) -> Markup:
-    """An element and what is inside it; text is escaped, elements are not.
+    """An element and what is inside it: text, which is escaped, or elements made by this function.
 
-    Parameters
-    ----------
-    tag : str
-    *inside : str
-        Text, or elements made by this function.
-    **attributes : str, number or None
-        ``stroke_width`` becomes ``stroke-width`` and ``class_`` ``class``; one that is None is
-        left out. Numbers have two decimals at the most.
+    Of attributes, ``stroke_width`` becomes ``stroke-width`` and ``class_`` ``class``; one that is
+    None is left out. Numbers have two decimals at the most.
 
     Examples
     --------

@@ -44,14 +44,7 @@ MOST_CLASSES = 15
 def section_table(truth: Labels, found: Labels, given: Labels, *, width: int) -> Table:
     """How well each class was found: the largest ones, and their mean over all.
 
-    Parameters
-    ----------
-    truth, found : arrays of shape (m,)
-        The true and the predicted label of each free node.
-    given : array
-        The labels of the seeds.
-    width : int
-        Of the terminal.
+    `truth` and `found` are the labels of the free nodes, `given` those of the seeds.
     """
     from sklearn.metrics import precision_recall_fscore_support
 
