@@ -1,5 +1,7 @@
 """Whatever names, labels and files are called: no element, attribute or script comes from them."""
 
+import re
+
 import pytest
 
 from html_page import Page
@@ -21,13 +23,11 @@ from isotherm.report.page import (
     TEMPLATES,
     Cell,
     Command,
-    Finder,
     Heading,
-    KeyNumbers,
     Legend,
-    NodeList,
     Notice,
     Paragraph,
+    Part,
     Section,
     Table,
     page,
@@ -189,7 +189,8 @@ def test_every_colour_is_there_in_light_and_dark():
 
 def test_templates_come_with_the_package_and_none_is_without_use():
     there = {path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.*")}
-    parts = (*(Command, Finder, Heading, KeyNumbers, Legend, NodeList, Notice, Paragraph, Table),)
-    used = {f"parts/{part.template}" for part in parts}
-    used |= {f"parts/{name}.html" for name in ("figure", "group", "class_name")}
-    assert there == used | {"page.html", "style.css", "colours.css", "lists.js"}
+    assert there == {"page.html", "parts.html", "style.css", "colours.css", "lists.js"}
+    macros = re.findall(r"{% macro (\w+)", (TEMPLATES / "parts.html").read_text(encoding="utf-8"))
+    assert sorted(macros) == sorted(
+        [*(part.__name__ for part in Part.__subclasses__()), "class_name"]
+    )

@@ -1,4 +1,4 @@
-"""Parts → one HTML page that needs nothing but itself; each part has a template in `templates/`."""
+"""Parts → one HTML page that needs nothing but itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING
 
 import jinja2
 from markupsafe import Markup
@@ -27,74 +27,75 @@ POLICY = (
 )
 
 
+class Part:
+    """What a page is made of: `templates/parts.html` has a macro for each class, of its name."""
+
+    @property
+    def macro(self) -> str:
+        """The name of the macro that shows it."""
+        return type(self).__name__
+
+
 @dataclass(frozen=True)
-class Paragraph:
+class Paragraph(Part):
     """A few sentences."""
 
-    template: ClassVar[str] = "paragraph.html"
     text: str
 
 
 @dataclass(frozen=True)
-class Heading:
+class Heading(Part):
     """A title within a section."""
 
-    template: ClassVar[str] = "heading.html"
     text: str
 
 
 @dataclass(frozen=True)
-class Command:
+class Command(Part):
     """A line to be copied."""
 
-    template: ClassVar[str] = "command.html"
     text: str
 
 
 @dataclass(frozen=True)
-class Notice:
+class Notice(Part):
     """Sentences that must not be missed."""
 
-    template: ClassVar[str] = "notice.html"
     text: str
     items: list[str]
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Part):
     """A chart or a drawing, made by `isotherm.report.svg`, below its caption.
 
     One with `scrolls` keeps its size where the page is too narrow for it.
     """
 
-    template: ClassVar[str] = "figure.html"
     caption: str
     picture: Markup
     scrolls: bool = False
 
 
 @dataclass(frozen=True)
-class Legend:
+class Legend(Part):
     """What the colours and rings of a drawing stand for: pairs of a style and a name."""
 
-    template: ClassVar[str] = "legend.html"
     marks: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Part):
     """Parts next to each other: a "pair", the first of which is wide, "two" alike, or "many"."""
 
-    template: ClassVar[str] = "group.html"
     kind: str
     parts: Sequence[Part]
 
 
 @dataclass(frozen=True)
-class KeyNumbers:
+class KeyNumbers(Part):
     """What a reader wants first: pairs of a number and what it counts."""
 
-    template: ClassVar[str] = "key_numbers.html"
     numbers: Sequence[tuple[str, str]]
 
 
@@ -124,10 +125,9 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Part):
     """Text in rows and columns."""
 
-    template: ClassVar[str] = "table.html"
     title: str
     columns: tuple[str, ...]
     rows: Sequence[Sequence[str | Cell | Best | Bars]]
@@ -156,10 +156,9 @@ class NodeRow:
 
 
 @dataclass(frozen=True)
-class NodeList:
+class NodeList(Part):
     """Nodes in an order, each with reasons; the script of the page sorts and filters it."""
 
-    template: ClassVar[str] = "node_list.html"
     number: int  # which list of the page it is; links lead to ``#list-NUMBER``
     title: str
     count: str  # how many nodes are shown, and of how many
@@ -169,28 +168,12 @@ class NodeList:
 
 
 @dataclass(frozen=True)
-class Finder:
+class Finder(Part):
     """Search and filters over all lists of the page, which only a script can work."""
 
-    template: ClassVar[str] = "finder.html"
     number_name: str  # of the number to filter by
     lists: Sequence[tuple[int, str]]  # the number and the title of each
     group_name: str = "class"  # of what lists stand for
-
-
-Part: TypeAlias = (
-    Paragraph
-    | Heading
-    | Command
-    | Notice
-    | Figure
-    | Legend
-    | Group
-    | Table
-    | KeyNumbers
-    | NodeList
-    | Finder
-)
 
 
 @dataclass(frozen=True)
