@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from conftest import CliRun
-from html_page import Page
+from html_page import Page, classification_page
 from isotherm import BlockModel, DirichletClassifier, Graph
-from isotherm.report.classification import classification_page
 from isotherm.report.explanation import Classes, explanation_page
 from isotherm.report.heat_flow import MOST_STEPS
 from isotherm.report.palette import Palette

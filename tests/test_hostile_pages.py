@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from html_page import Page
+from html_page import Page, classification_page
 from isotherm import (
     DirichletClassifier,
     DirichletRegressor,
@@ -14,7 +14,6 @@ from isotherm import (
 from isotherm.job import Run
 from isotherm.listing import list_nodes
 from isotherm.read.report import ReadReport
-from isotherm.report.classification import classification_page
 from isotherm.report.evaluation import Evaluation, evaluation_page
 from isotherm.report.explanation import Classes, explanation_page
 from isotherm.report.model import model_page

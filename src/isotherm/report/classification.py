@@ -30,7 +30,6 @@ from isotherm.trust.drawn import FEWEST, IF_DRAWN
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
-    from isotherm.job import Run
 
 LOG = " Counts are on a logarithmic scale."
 MOST_HISTOGRAMS = 12
@@ -38,13 +37,8 @@ MOST_DRAWINGS = 6
 LONGEST_NAME = 40
 
 
-def classification_page(run: Run) -> str:
-    """One HTML document that needs nothing but itself."""
-    return labels_page(run.classifier, Record.of_run(run), run.min_probability)
-
-
 def labels_page(model: HeatClassifier, record: Record, min_probability: float = 0.0) -> str:
-    """The same for a fitted model; nodes whose label is not probable enough have none."""
+    """One HTML document that needs nothing but itself; less probable labels count as none."""
     origin = [reading_section(model, record), record_section(model, record)]
     if len(model.classes_) == 1:
         sections = [*_ranking(model), *origin]

@@ -10,6 +10,7 @@ from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED
 from isotherm.report.findings import LONGEST_LABEL, size_table, status_table
 from isotherm.report.node_lists import (
     FEWEST_OF_A_CLASS,
+    LONGEST_NODE,
     MOST_LISTS,
     MOST_NODES,
     MOST_OF_A_CLASS,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
     from isotherm.trust.interval import Interval
 
-LONGEST_NODE = 60
 MOST_SCORED = 30
 FEWEST_JUDGED = 4
 
