@@ -6,7 +6,9 @@ import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-from isotherm.report.template import TEMPLATES
+from isotherm.report.classification import labels_page
+from isotherm.report.page import TEMPLATES
+from isotherm.report.record import Record
 
 VOID = {"meta", "img", "input"}
 TAGS = {
@@ -194,3 +196,8 @@ class Page:
     def section(self, title):
         """The element of a section, and its words."""
         return self.sections[title], words(self.sections[title])
+
+
+def classification_page(run):
+    """The page of a run, as the command makes it."""
+    return labels_page(run.classifier, Record.of_run(run), run.min_probability)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from conftest import CliRun
-from html_page import Page
+from html_page import Page, classification_page
 from isotherm import (
     BlockModel,
     DirichletClassifier,
@@ -19,7 +19,6 @@ from isotherm import (
 )
 from isotherm.classifier.answers import Answers
 from isotherm.classifier.estimator import STATUS
-from isotherm.report.pages.classification import classification_page
 from isotherm.trust.abstain import LEAST, covered, cross_fitted
 from isotherm.trust.interval import proportion
 from test_classification_report import run_of

@@ -5,15 +5,13 @@ import re
 import numpy as np
 import pytest
 
-from html_page import Page, parse
+from html_page import Page, classification_page, parse
 from isotherm import BlockModel, DirichletClassifier, Graph, load_dataset
 from isotherm.job import Run
 from isotherm.read.report import ReadReport
-from isotherm.report.layout import edges_among, positions
-from isotherm.report.pages import charts
-from isotherm.report.pages.classification import classification_page
-from isotherm.report.pages.drawing import MOST_NEIGHBOURS, neighbourhood
-from isotherm.report.pages.findings import Findings
+from isotherm.report import charts
+from isotherm.report.findings import Findings
+from isotherm.report.network import MOST_NEIGHBOURS, edges_among, neighbourhood, positions
 from isotherm.report.words import short
 
 SECTIONS = [

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from html_page import Page, parse
-from isotherm.report.pages.curves import LOWER, UPPER, curves
-from isotherm.report.pages.evaluation import Evaluation, evaluation_page
+from isotherm.report.charts import CURVES, curves
+from isotherm.report.evaluation import Evaluation, Mean, evaluation_page
 from isotherm.report.palette import N_COLOURS
-from isotherm.report.scores import Mean, share_text
+from isotherm.report.words import share_text
 
 
 def rows_of(shares=(0.05, 0.2), models=("paper", "auto"), repeats=3, failure="", answered=1.0):
@@ -87,7 +87,7 @@ def test_more_models_than_colours_can_be_drawn():
 def test_nothing_is_drawn_outside_of_the_chart(mean):
     chart = parse(curves({"paper": [(0.1, mean)]}, "macro-F1", "a chart"))
     for line in chart.iter("line"):
-        assert all(UPPER <= float(line.get(end)) <= LOWER for end in ("y1", "y2"))
+        assert all(CURVES.upper <= float(line.get(end)) <= CURVES.lower for end in ("y1", "y2"))
 
 
 def test_what_a_peer_said_is_below_its_table():

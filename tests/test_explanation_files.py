@@ -10,14 +10,14 @@ import pytest
 from conftest import CliRun
 from html_page import Page
 from isotherm import DirichletClassifier, Graph, ParameterError
-from isotherm.report.explanation_files import (
+from isotherm.report.explanation import (
     KINDS,
+    Classes,
     Explanations,
     check_explanation_file,
     write_explanations,
 )
 from isotherm.report.explanation_lines import explanation_lines, rest_words
-from isotherm.report.pages.explanation import Classes
 from isotherm.trust.leave_one_out import leave_one_out
 
 pytestmark = pytest.mark.core_free

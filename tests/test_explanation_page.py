@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from conftest import CliRun
-from html_page import Page
+from html_page import Page, classification_page
 from isotherm import BlockModel, DirichletClassifier, Graph
-from isotherm.report.pages.classification import classification_page
-from isotherm.report.pages.explanation import Classes, explanation_page
-from isotherm.report.pages.flow_layout import MOST_STEPS
+from isotherm.report.explanation import Classes, explanation_page
+from isotherm.report.heat_flow import MOST_STEPS
 from isotherm.report.palette import Palette
 from isotherm.trust.explain import Explanation
 from test_classification_report import NASTY, run_of

@@ -14,8 +14,7 @@ import pytest
 
 from conftest import CliRun
 from isotherm import DirichletClassifier, FileError, Graph, write_predictions
-from isotherm.files import check_output, replacing
-from isotherm.report.tables import write_text
+from isotherm.files import check_output, replacing, write_text
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 

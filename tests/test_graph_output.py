@@ -33,7 +33,7 @@ from isotherm.fit_files import predict_values
 from isotherm.job import Job
 from isotherm.listing import list_nodes
 from isotherm.pipeline import Silent, do
-from isotherm.report.template import TEMPLATES
+from isotherm.report.page import TEMPLATES
 from isotherm.write import write_list, write_records
 from isotherm.writers.workbook import write_workbook
 

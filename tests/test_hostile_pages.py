@@ -1,8 +1,10 @@
 """Whatever names, labels and files are called: no element, attribute or script comes from them."""
 
+import re
+
 import pytest
 
-from html_page import Page
+from html_page import Page, classification_page
 from isotherm import (
     DirichletClassifier,
     DirichletRegressor,
@@ -12,26 +14,25 @@ from isotherm import (
 from isotherm.job import Run
 from isotherm.listing import list_nodes
 from isotherm.read.report import ReadReport
-from isotherm.report.pages.classification import classification_page
-from isotherm.report.pages.evaluation import Evaluation, evaluation_page
-from isotherm.report.pages.explanation import Classes, explanation_page
-from isotherm.report.pages.listing import list_page
-from isotherm.report.pages.model import model_page
-from isotherm.report.pages.record import Record
-from isotherm.report.palette import N_COLOURS
-from isotherm.report.parts import (
+from isotherm.report.evaluation import Evaluation, evaluation_page
+from isotherm.report.explanation import Classes, explanation_page
+from isotherm.report.model import model_page
+from isotherm.report.node_lists import list_page
+from isotherm.report.page import (
+    TEMPLATES,
+    Cell,
     Command,
-    Finder,
     Heading,
-    KeyNumbers,
     Legend,
-    NodeList,
     Notice,
     Paragraph,
+    Part,
     Section,
+    Table,
+    page,
 )
-from isotherm.report.tables import Cell, Table
-from isotherm.report.template import TEMPLATES, page
+from isotherm.report.palette import N_COLOURS
+from isotherm.report.record import Record
 from test_classification_report import run_of
 
 pytestmark = [pytest.mark.any_version, pytest.mark.core_free]
@@ -187,7 +188,8 @@ def test_every_colour_is_there_in_light_and_dark():
 
 def test_templates_come_with_the_package_and_none_is_without_use():
     there = {path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.*")}
-    parts = (*(Command, Finder, Heading, KeyNumbers, Legend, NodeList, Notice, Paragraph, Table),)
-    used = {f"parts/{part.template}" for part in parts}
-    used |= {f"parts/{name}.html" for name in ("figure", "group", "class_name")}
-    assert there == used | {"page.html", "style.css", "colours.css", "lists.js"}
+    assert there == {"page.html", "parts.html", "style.css", "colours.css", "lists.js"}
+    macros = re.findall(r"{% macro (\w+)", (TEMPLATES / "parts.html").read_text(encoding="utf-8"))
+    assert sorted(macros) == sorted(
+        [*(part.__name__ for part in Part.__subclasses__()), "class_name"]
+    )

@@ -17,8 +17,8 @@ from isotherm import (
     ParameterError,
     StackedDirichletClassifier,
 )
-from isotherm.report.pages.model import model_page
-from isotherm.report.pages.record import Record
+from isotherm.report.model import model_page
+from isotherm.report.record import Record
 
 PATH = Graph.from_edges("abcdefgh", "bcdefghi")
 ENDS = {"a": "left", "b": "left", "h": "right", "i": "right"}

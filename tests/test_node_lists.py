@@ -11,10 +11,10 @@ import pytest
 
 from html_page import Page
 from isotherm import BlockModel, DirichletClassifier, Graph, StackedDirichletClassifier
-from isotherm.report.pages import node_lists
-from isotherm.report.pages.classification import labels_page
-from isotherm.report.pages.record import Record
-from isotherm.report.template import TEMPLATES
+from isotherm.report import node_lists
+from isotherm.report.classification import labels_page
+from isotherm.report.page import TEMPLATES
+from isotherm.report.record import Record
 
 
 @pytest.fixture(scope="module")

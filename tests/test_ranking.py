@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import CliRun
-from html_page import Page
+from html_page import Page, classification_page
 from isotherm import DirichletClassifier, Graph, LabelError, ParameterError, write_predictions
-from isotherm.report.pages.classification import classification_page
 from isotherm.trust.rank import DIGITS, LEAK
 from oracle import random_graph
 from test_classification_report import NASTY, run_of

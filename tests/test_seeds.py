@@ -251,7 +251,7 @@ def test_ties_of_any_strength_are_left_out_well(rng, leak, sure):
 
 
 def test_a_weak_seed_is_explained_without_a_path_to_itself():
-    from isotherm.report.pages.explanation import Classes, explanation_page
+    from isotherm.report.explanation import Classes, explanation_page
 
     model = DirichletClassifier().fit(PATH, {"a": "left", "e": "right"}, {"a": 0.5})
     why = model.explain("a")

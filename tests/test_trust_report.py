@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from html_page import Page, parse
+from html_page import Page, classification_page, parse
 from isotherm import BlockModel, Graph, StackedDirichletClassifier
-from isotherm.report.pages import charts, trust
-from isotherm.report.pages.classification import classification_page
+from isotherm.report import charts, trust
 from isotherm.report.words import percent
 from isotherm.trust.calibrate import Bin, calibration_error, reliability
 from isotherm.trust.interval import proportion

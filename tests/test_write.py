@@ -200,10 +200,10 @@ def test_only_tables_of_text_are_made_safe_for_spreadsheets(formulas, tmp_path):
 
 
 def test_suggestions_are_made_safe_likewise(tmp_path):
-    from isotherm.report.tables import write_csv
+    from isotherm.write import write_records
 
     rows = [{"node": "=1", "doubt": -0.5}, {"node": "-1", "doubt": 1}, {"node": "-1\n", "doubt": 1}]
-    write_csv(tmp_path / "s.csv", rows, ["node", "doubt"], spreadsheet_safe=True)
+    write_records(rows, ["node", "doubt"], tmp_path / "s.csv", spreadsheet_safe=True)
     assert (tmp_path / "s.csv").read_text() == "node,doubt\n'=1,-0.5\n-1,1\n\"'-1\n\",1\n"
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from isotherm.labels import Labels as Labels
     from isotherm.read import read_graph as read_graph
     from isotherm.read import read_labels as read_labels
-    from isotherm.report.pages.model import write_report as write_report
+    from isotherm.report.model import write_report as write_report
     from isotherm.solvers import Certificate as Certificate
     from isotherm.solvers import ConjugateGradient as ConjugateGradient
     from isotherm.solvers import Direct as Direct
@@ -104,7 +104,7 @@ _HOME = {
     "read_labels": "read",
     "solve_dirichlet": "equilibrium",
     "write_predictions": "write",
-    "write_report": "report.pages.model",
+    "write_report": "report.model",
 }
 
 __all__ = ["__version__", *_HOME]

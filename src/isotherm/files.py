@@ -77,6 +77,12 @@ def replacing(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
         raise
 
 
+def write_text(path: Path, text: str, *, force: bool = False) -> None:
+    """Write a text as `replacing` does."""
+    with replacing(path, force=force) as file:
+        file.write(text.encode())
+
+
 @contextmanager
 def written(name: str) -> Iterator[None]:
     """What goes wrong in writing a file is a FileError that names it."""

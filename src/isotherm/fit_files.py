@@ -127,8 +127,8 @@ def _done(model: Model, job: Job, stages: Stages, known: Known) -> Model:
                 progress=progress,
             )
     if job.report is not None:
-        from isotherm.report.pages.model import write_model_page
-        from isotherm.report.pages.record import Record
+        from isotherm.report.model import write_model_page
+        from isotherm.report.record import Record
 
         with stages.stage(f"writing {job.report}"):
             files = (edges, read)

@@ -283,8 +283,8 @@ def write_run_page(run: Run, path: str, *, force: bool = False) -> None:
     FileError
         If the file cannot be written.
     """
-    from isotherm.report.pages.model import write_model_page
-    from isotherm.report.pages.record import Record
+    from isotherm.report.model import write_model_page
+    from isotherm.report.record import Record
 
     least = run.min_probability
     write_model_page(run.classifier, Record.of_run(run), path, min_probability=least, force=force)
@@ -304,8 +304,8 @@ def write_listed(run: Run, job: Job, out: str, progress: Progress) -> None:
             listed, out, run.classifier, force=job.force, spreadsheet_safe=job.spreadsheet_safe
         )
         return
-    from isotherm.report.pages.listing import list_page
-    from isotherm.report.tables import write_text
+    from isotherm.files import write_text
+    from isotherm.report.node_lists import list_page
 
     with written(out):
         write_text(Path(out), list_page(listed, str(job.listed), run), force=job.force)
@@ -319,8 +319,8 @@ def write_summary(run: Run, path: str, *, force: bool = False) -> None:
     FileError
         If the file cannot be written.
     """
-    from isotherm.report.run_summary import run_summary
-    from isotherm.report.tables import write_text
+    from isotherm.files import write_text
+    from isotherm.report.record import run_summary
 
     with written(path):
         text = json.dumps(run_summary(run), indent=2, ensure_ascii=False, allow_nan=False)

@@ -49,7 +49,7 @@ class Labelled(NamedTuple):
     @property
     def basis(self) -> str:
         """What scores rest on, in words."""
-        from isotherm.report.scores import basis_line
+        from isotherm.report.evaluation import basis_line
 
         n_labels = int((self.codes >= 0).sum())
         n_drawn = None if self.drawn is None else int(self.drawn.sum())
@@ -196,14 +196,13 @@ def _scores(
 
 def _print_scores(rows: list[dict[str, Any]], repeats: int, basis: str) -> None:
     """A table for each share of seeds, why there may be no answer, and what scores rest on."""
-    from isotherm.report.scores import (
+    from isotherm.report.evaluation import (
         abstention_lines,
         failure_lines,
         scores_by_share,
-        share_text,
     )
     from isotherm.report.terminal import score_table
-    from isotherm.report.words import counted
+    from isotherm.report.words import counted, share_text
 
     console = Console()
     for number, (share, scores) in enumerate(scores_by_share(rows).items()):
@@ -225,8 +224,8 @@ def _write_page(
     """Write the page of a comparison, and say so."""
     from isotherm.environment import versions
     from isotherm.experiments.peers import PEERS
-    from isotherm.report.pages.evaluation import Evaluation, evaluation_page
-    from isotherm.report.tables import write_text
+    from isotherm.files import write_text
+    from isotherm.report.evaluation import Evaluation, evaluation_page
 
     facts = {
         "nodes": source.graph.n_nodes,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.cli.progress import Stages
-    from isotherm.report.explanation_files import Explanations
+    from isotherm.report.explanation import Explanations
     from isotherm.trust.explain import Explanation
 
 HEAT = 0.8  # that the paths account for at the least
@@ -63,7 +63,7 @@ def explain(
 
     For example: isotherm explain edges.csv labels.csv ann bob -o why.html
     """
-    from isotherm.report.explanation_files import check_explanation_file, write_explanations
+    from isotherm.report.explanation import check_explanation_file, write_explanations
 
     job = replace(make_job(edges, labels, reading, model, solver), force=force)
     job.check(out)
@@ -98,8 +98,7 @@ def _explained(
     without_own: bool,
 ) -> Explanations:
     """Explain all nodes; of several, those that nothing explains are told of."""
-    from isotherm.report.explanation_files import Explanations
-    from isotherm.report.pages.explanation import Classes
+    from isotherm.report.explanation import Classes, Explanations
 
     whys: list[Explanation] = []
     unexplained: list[str] = []

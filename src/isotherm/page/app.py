@@ -27,7 +27,7 @@ from isotherm.page.node_card import NOTHING_KNOWN, Explained
 from isotherm.page.node_table import Query
 from isotherm.page.saving import FileChanged, export
 from isotherm.page.security import Guard
-from isotherm.report.template import TEMPLATES
+from isotherm.report.page import TEMPLATES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from typing import TYPE_CHECKING
 
 from isotherm.classifier.classify import DirichletClassifier
 from isotherm.errors import FileError, LabelError
-from isotherm.files import check_replaceable, written
-from isotherm.report.tables import write_csv
+from isotherm.files import check_replaceable, write_text, written
 from isotherm.write import write_predictions
 
 if TYPE_CHECKING:
@@ -101,11 +102,13 @@ class LabelFile:
         drawn = known.drawn or ()
         columns = ("node", "label") if known.drawn is None else ("node", "label", "drawn")
         rows = (
-            dict(zip(columns, (node, label, str(node in drawn).lower()), strict=False))
+            (node, label, str(node in drawn).lower())[: len(columns)]
             for node, label in sorted(known.items())
         )
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows([columns, *rows])
         with written(str(path)):
-            write_csv(path, rows, columns, force=True)
+            write_text(path, text.getvalue(), force=True)
         self._known[path] = checksum(path)
         labelling.saved(path.name, self._known[path], who, original=original)
         return path

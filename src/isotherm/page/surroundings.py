@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from isotherm.report.layout import edges_among, positions
+from isotherm.report.network import edges_among, positions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.trust.drawn import in_words
-from isotherm.trust.interval import proportion
-from isotherm.trust.scoring import macro_f1
+from isotherm.trust.scoring import macro_f1s
 
 if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
@@ -40,10 +39,8 @@ def _stacked_lines(model: HeatClassifier) -> list[str]:
     else:
         line = f"stacked model: {check.words}"
     balance = getattr(model, "balance", 0.0)
-    return [
-        line,
-        *([f"labels are balanced towards rare classes by {balance:g}"] if balance else []),
-    ]
+    balanced = f"labels are balanced towards rare classes by {balance:g}"
+    return [line, balanced] if balance else [line]
 
 
 def _scores(model: HeatClassifier, decision: str) -> str:
@@ -52,6 +49,6 @@ def _scores(model: HeatClassifier, decision: str) -> str:
     left = model.left_out_.among(drawn)
     some = ~left.is_last if drawn is None else left.reached & ~left.is_last
     truth, labels = left.codes[some], left.labels(decision)[some]
-    accuracy = proportion(int(np.count_nonzero(labels == truth)), len(truth))
-    f1 = macro_f1(truth, labels, len(model.classes_))
-    return f"accuracy {accuracy.value:.3f}, macro-F1 {f1.value:.3f}"
+    accuracy = np.count_nonzero(labels == truth) / max(len(truth), 1)
+    (f1,) = macro_f1s(truth, labels, np.ones((1, len(truth))), len(model.classes_))
+    return f"accuracy {accuracy:.3f}, macro-F1 {f1:.3f}"

@@ -30,12 +30,6 @@ class Palette:
     are grey. So colours depend on the labels that were given, and not on what was made of them:
     another page, decision or engine shows a class in the same colour.
 
-    Parameters
-    ----------
-    classes : sequence of K hashables
-    n_seeds : sequence of K int
-        How many seeds each class has.
-
     Examples
     --------
     >>> palette = Palette(["ant", "bee"], [3, 8])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from markupsafe import Markup
 
 from isotherm.printable import printable
@@ -12,16 +14,10 @@ _NOTHING = Markup()
 
 
 def element(tag: str, *inside: str, **attributes: str | float | None) -> Markup:
-    """An element and what is inside it; text is escaped, elements are not.
+    """An element and what is inside it: text, which is escaped, or elements made by this function.
 
-    Parameters
-    ----------
-    tag : str
-    *inside : str
-        Text, or elements made by this function.
-    **attributes : str, number or None
-        ``stroke_width`` becomes ``stroke-width`` and ``class_`` ``class``; one that is None is
-        left out. Numbers have two decimals at the most.
+    Of attributes, ``stroke_width`` becomes ``stroke-width`` and ``class_`` ``class``; one that is
+    None is left out. Numbers have two decimals at the most.
 
     Examples
     --------
@@ -54,6 +50,34 @@ def picture(
     return element(
         "svg", body, class_=kind, viewBox=box, role="img", aria_label=description, style=style
     )
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The sides of a chart, and what is written along them."""
+
+    left: float
+    right: float
+    upper: float
+    lower: float
+
+    def at(self, across: float, up: float) -> tuple[float, float]:
+        """The place of two shares, of the width and of the height."""
+        height = self.lower - self.upper
+        return self.left + (self.right - self.left) * across, self.lower - height * up
+
+    def level(self, y: float, name: str) -> Markup:
+        """A line across, and its name."""
+        line = element("line", class_="grid", x1=self.left, x2=self.right, y1=y, y2=y)
+        return together(line, self.beside(y, name))
+
+    def beside(self, y: float, name: str) -> Markup:
+        """A word to the left of the chart."""
+        return element("text", name, x=self.left - 5, y=y + 4, text_anchor="end")
+
+    def below(self, x: float, name: str, room: float = 15, anchor: str = "middle") -> Markup:
+        """A word below the chart."""
+        return element("text", name, x=x, y=self.lower + room, text_anchor=anchor)
 
 
 def _value(value: str | float) -> str:

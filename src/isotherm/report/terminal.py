@@ -13,8 +13,7 @@ from isotherm.labels import number_classes
 from isotherm.memory import LANES, size_text
 from isotherm.printable import one_line
 from isotherm.report.model_lines import model_lines
-from isotherm.report.scores import best_of, seconds_text
-from isotherm.report.words import counted, percent, short
+from isotherm.report.words import counted, percent, seconds_text, short
 from isotherm.write import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from isotherm.estimate import Estimate
     from isotherm.job import Job, Run
     from isotherm.read.report import ReadReport
-    from isotherm.report.scores import Score
+    from isotherm.report.evaluation import Score
     from isotherm.solvers import Solution
     from isotherm.trust.scoring import Suspect
     from isotherm.trust.suggest import Suggestion
@@ -45,14 +44,7 @@ MOST_CLASSES = 15
 def section_table(truth: Labels, found: Labels, given: Labels, *, width: int) -> Table:
     """How well each class was found: the largest ones, and their mean over all.
 
-    Parameters
-    ----------
-    truth, found : arrays of shape (m,)
-        The true and the predicted label of each free node.
-    given : array
-        The labels of the seeds.
-    width : int
-        Of the terminal.
+    `truth` and `found` are the labels of the free nodes, `given` those of the seeds.
     """
     from sklearn.metrics import precision_recall_fscore_support
 
@@ -276,6 +268,8 @@ def score_table(scores: list[Score], *, width: int) -> Table:
 
     On a narrow terminal the mean alone.
     """
+    from isotherm.report.evaluation import best_of
+
     table = _table(["model"], ["macro-F1", "accuracy", "seconds"])
     best = best_of(scores)
     for score in scores:

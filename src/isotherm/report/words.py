@@ -65,3 +65,27 @@ def percent(share: float) -> str:
     if 0 < share < 0.001:
         return "<0.1 %"
     return f"{100 * share:.1f} %"
+
+
+def share_text(share: float) -> str:
+    """A share of seeds as it was asked for.
+
+    Examples
+    --------
+    >>> share_text(0.05), share_text(0.005), share_text(1 / 3)
+    ('5 %', '0.5 %', '33.3 %')
+    """
+    return f"{100 * share:.3g} %"
+
+
+def seconds_text(seconds: float) -> str:
+    """A time to the millisecond, or to two digits.
+
+    Examples
+    --------
+    >>> [seconds_text(seconds) for seconds in (0.0002, 0.01234, 1.54, 123.4)]
+    ['<0.001', '0.012', '1.5', '123']
+    """
+    if seconds < 0.0005:
+        return "<0.001"
+    return f"{seconds:.{3 if seconds < 1 else 1 if seconds < 10 else 0}f}"

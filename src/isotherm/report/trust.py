@@ -12,10 +12,8 @@ import numpy as np
 
 from isotherm.errors import IsothermError
 from isotherm.labels import UNKNOWN
-from isotherm.report.pages.abstaining import abstaining
-from isotherm.report.pages.calibration import calibration, within
-from isotherm.report.parts import Command, Notice, Paragraph, Part, Section
-from isotherm.report.tables import Table
+from isotherm.report.page import Cell, Command, Notice, Paragraph, Part, Section, Table
+from isotherm.report.probabilities import abstaining, calibration, within
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
@@ -23,8 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from isotherm.report.pages.findings import Findings
-    from isotherm.report.tables import Cell
+    from isotherm.report.findings import Findings
     from isotherm.trust.interval import Interval
     from isotherm.trust.scoring import ClassScore, Suspect
 

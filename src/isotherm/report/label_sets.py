@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED
-from isotherm.report.pages.calibration import within
-from isotherm.report.pages.findings import LONGEST_LABEL
-from isotherm.report.pages.node_lists import (
+from isotherm.report.findings import LONGEST_LABEL, size_table, status_table
+from isotherm.report.node_lists import (
     FEWEST_OF_A_CLASS,
+    LONGEST_NODE,
     MOST_LISTS,
     MOST_NODES,
     MOST_OF_A_CLASS,
@@ -19,13 +19,21 @@ from isotherm.report.pages.node_lists import (
     neighbours,
     shown_of,
 )
-from isotherm.report.pages.record import Record, reading_section, record_section
-from isotherm.report.pages.sizes import size_table
-from isotherm.report.pages.statuses import status_table
+from isotherm.report.page import (
+    Cell,
+    Column,
+    KeyNumbers,
+    NodeList,
+    NodeRow,
+    Notice,
+    Part,
+    Section,
+    Table,
+    page,
+)
 from isotherm.report.palette import Palette
-from isotherm.report.parts import Column, KeyNumbers, NodeList, NodeRow, Notice, Part, Section
-from isotherm.report.tables import Cell, Table
-from isotherm.report.template import page
+from isotherm.report.probabilities import within
+from isotherm.report.record import Record, reading_section, record_section
 from isotherm.report.words import counted, percent, short
 from isotherm.trust.interval import proportion
 
@@ -33,7 +41,6 @@ if TYPE_CHECKING:
     from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
     from isotherm.trust.interval import Interval
 
-LONGEST_NODE = 60
 MOST_SCORED = 30
 FEWEST_JUDGED = 4
 

@@ -1,4 +1,4 @@
-"""Paths that heat takes → a drawing: lines from the node to its seeds, as wide as their shares."""
+"""The ways that heat takes → SVG: lines from a node to its seeds, as wide as their shares."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
+from isotherm.colours import COLOURS, OTHER
+from isotherm.report.palette import colour
+from isotherm.report.svg import element, picture, together
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
+
+    from markupsafe import Markup
 
     from isotherm.report.palette import Palette
     from isotherm.trust.explain import Explanation
@@ -30,24 +35,83 @@ NODE_ROOM, LINE_ROOM = 42.0, 10.0
 WIDEST, WIDEST_SUM, THINNEST = 16.0, 40.0, 0.6  # lines
 SIDES = {"it": -1, "seed": 1}  # of a node at which its name is; else below
 SWEEPS = 12  # that order the nodes of a layer, and then place them
+TITLE_ROOM = 48.0  # above a picture of its own
+INK, PAPER = "#1d2733", "#ffffff"
+# What a page has from its stylesheet; a picture of its own has no names for colours.
+STYLE = f"""
+text {{ font: 11px system-ui, sans-serif; fill: {INK}; }}
+.title {{ font-size: 14px; font-weight: 600; }}
+.lines {{ fill: none; opacity: .6; }}
+.seed circle {{ stroke: {INK}; stroke-width: 2; }}
+.way {{ text-anchor: middle; }}
+.way circle {{ fill: {PAPER}; stroke: {OTHER}; stroke-width: 1.5; }}
+.row circle {{ stroke-dasharray: 2.5 1.5; }}
+.it {{ text-anchor: end; }}
+"""
+
+
+def heat_flow(why: Explanation, palette: Palette) -> Markup:
+    """A drawing of the paths of an explanation; seeds and lines have the colours of classes."""
+    layout = FlowLayout(why, palette)
+    told = f"Paths from {short(why.node)} to the seeds that its heat comes from"
+    wide = f"--wide: {layout.size[0]:.0f}px"
+    return picture(_drawn(layout, colour), layout.size, told, "flow", style=wide)
+
+
+def heat_flow_file(title: str, note: str, why: Explanation, palette: Palette) -> str:
+    """The same as an SVG file, below a title and a note."""
+    layout = FlowLayout(why, palette)
+    wide, high = layout.size[0], layout.size[1] + TITLE_ROOM
+    return element(
+        "svg",
+        element("style", STYLE),
+        element("rect", width=wide, height=high, fill=PAPER),
+        element("text", title, x=16.0, y=22.0, class_="title"),
+        element("text", note, x=16.0, y=38.0),
+        element("g", _drawn(layout, _fixed), transform=f"translate(0 {TITLE_ROOM:.0f})"),
+        xmlns="http://www.w3.org/2000/svg",
+        width=wide,
+        height=high,
+        viewBox=f"0 0 {wide:.0f} {high:.0f}",
+    )
+
+
+def _fixed(number: int) -> str:
+    """A colour by its number, for paper; grey if there is none of that number."""
+    return COLOURS[number] if 0 <= number < len(COLOURS) else OTHER
+
+
+def _drawn(layout: FlowLayout, paint: Callable[[int], str]) -> Markup:
+    lines = []
+    for line in layout.lines():
+        (a, b), (c, d), half = line.start, line.stop, line.bend
+        curve = f"{half:.1f} {b:.1f} {half:.1f} {d:.1f} {c + 0.5:.1f} {d:.1f}"
+        lines.append(
+            element(
+                "path",
+                element("title", percent(line.share)),
+                d=f"M{a:.1f} {b:.1f}C{curve}",
+                stroke=paint(line.number),
+                stroke_width=line.width,
+            )
+        )
+    marks = []
+    for mark in layout.marks():
+        (x, y), title = mark.spot, element("title", mark.told)
+        circle = element("circle", title, cx=x, cy=y, r=mark.radius, fill=paint(mark.number))
+        texts = (element("text", line, x=x, y=y) for line, x, y in mark.texts)
+        marks.append(element("g", circle, *texts, class_=mark.kind))
+    return together(element("g", *lines, class_="lines"), *marks)
 
 
 class Line(NamedTuple):
-    """A curve from one node to the next.
-
-    Attributes
-    ----------
-    start, stop : (float, float)
-    width, share : float
-    number : int
-        Of its colour.
-    """
+    """A curve from one node to the next."""
 
     start: tuple[float, float]
     stop: tuple[float, float]
     width: float
     share: float
-    number: int
+    number: int  # of its colour
 
     @property
     def bend(self) -> float:
@@ -56,27 +120,14 @@ class Line(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A node and its name.
+    """A node and its name."""
 
-    Attributes
-    ----------
-    kind : {"it", "seed", "way", "way row"}
-    spot : (float, float)
-    radius : float
-    number : int
-        Of its colour.
-    told : str
-        Who it is, in full.
-    texts : list of tuples
-        Lines of text, and where they are.
-    """
-
-    kind: str
+    kind: str  # a key of `RADIUS`
     spot: tuple[float, float]
     radius: float
-    number: int
-    told: str
-    texts: list[tuple[str, float, float]]
+    number: int  # of its colour
+    told: str  # who it is, in full
+    texts: list[tuple[str, float, float]]  # lines, and where they are
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.classifier.estimator import NO_HEAT, PREDICTED, SEED
-from isotherm.report.pages import charts
-from isotherm.report.pages.node_lists import MOST_OF_A_CLASS, cut, finder, neighbours, shown_of
-from isotherm.report.pages.record import Record, reading_section, record_section
-from isotherm.report.pages.statuses import status_table
-from isotherm.report.parts import (
+from isotherm.report import charts
+from isotherm.report.findings import status_table
+from isotherm.report.node_lists import MOST_OF_A_CLASS, cut, finder, neighbours, shown_of
+from isotherm.report.page import (
     Column,
     Figure,
     Group,
@@ -22,9 +21,10 @@ from isotherm.report.parts import (
     Paragraph,
     Part,
     Section,
+    Table,
+    page,
 )
-from isotherm.report.tables import Table
-from isotherm.report.template import page
+from isotherm.report.record import Record, reading_section, record_section
 from isotherm.report.words import counted, short
 
 if TYPE_CHECKING:

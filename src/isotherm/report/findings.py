@@ -1,4 +1,4 @@
-"""Findings: a fitted classifier → counts over all nodes, and words about one of them."""
+"""Findings: a fitted classifier → counts over all nodes, of each class and status, and words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 from isotherm.classifier.answers import Tally
 from isotherm.classifier.estimator import slices
 from isotherm.read_only import cached_property
+from isotherm.report.page import Bars, Cell, Table
 from isotherm.report.palette import Palette, colour
-from isotherm.report.tables import Cell
-from isotherm.report.words import counted, short
+from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
@@ -21,46 +23,21 @@ if TYPE_CHECKING:
     from isotherm.trust.interval import Interval
     from isotherm.trust.scoring import LeaveOneOut
 
+    Masks = Mapping[str, NDArray[np.bool_]]
+
 MOST_DOUBTFUL = 20
 MOST_LABELS = 4  # of neighbours, that are named
 LONGEST_LABEL = 30
+MOST_CLASSES = 30  # in the table of their sizes
+SIZES_NOTE = "Outlined bars: seeds. Full bars: all labelled nodes, seeds included."
+STATUS_COLUMNS = ("status", "nodes", "share", "numerically exact", "not")
+STATUS_NOTE = "Unreached nodes have no path to a seed."
 
 
 class Findings:
-    """What a classifier found, counted once.
+    """What a classifier found, counted once; nodes whose label is not probable enough have none.
 
-    Parameters
-    ----------
-    classifier : HeatClassifier
-        Fitted.
-    graph : Graph
-    min_probability : float
-        Of a label; nodes whose label is less probable count as having none.
-
-    Attributes
-    ----------
-    names : list of K str
-        The classes, in words.
-    codes : int array of shape (n,)
-        The class of each node, −1 where it has none.
-    masks : dict of bool arrays of shape (n,)
-        The nodes of each status.
-    is_found : bool array of shape (n,)
-        Free nodes that heat reached, those that are unsure aside.
-    probability : array of shape (n,)
-        Of the label of each node; NaN without one.
-    seeds : SeedFacts
-    tally : Tally
-        Nodes of each kind.
-    n_seeds, n_found, n_exact, n_unreached, n_unsure : int
-        Seeds, found nodes, those of them that are certified, nodes no heat reached, and nodes
-        whose label is not probable enough.
-    before, after : int arrays of shape (K,)
-        Seeds, and labelled nodes, of each class.
-    order : int array of shape (K,)
-        The classes, the largest first.
-    colour_of : int array of shape (K,)
-        The number of each class's colour, −1 without one; see `isotherm.report.palette`.
+    Arrays are of shape (n,), with an entry for each node, or of shape (K,), one for each class.
     """
 
     def __init__(
@@ -68,10 +45,11 @@ class Findings:
     ) -> None:
         self.model, self.graph, self.min_probability = classifier, graph, min_probability
         self.names = [short(name, LONGEST_LABEL) for name in classifier.classes_]
-        self.codes, status = classifier.codes(slice(None))
-        self.probability = np.empty(len(self.codes))
+        self.codes, status = classifier.codes(slice(None))  # (n,): −1 without a class
+        self.probability = np.empty(len(self.codes))  # (n,): of the label; NaN without one
         self.tally = self._look_at_all(self.codes, status)
-        self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}
+        self.masks = {name: status == k for k, name in enumerate(classifier.STATUS)}  # (n,)
+        # (n,): the free nodes that heat reached, those that are unsure aside.
         self.is_found = self.masks["predicted"] | self.masks["tie"]
         self.seeds = classifier.seeds_
         self.n_seeds = len(self.seeds.nodes)
@@ -79,12 +57,12 @@ class Findings:
         self.n_exact = int(np.count_nonzero(self.is_found & classifier.certified_))
         self.n_unreached = int(np.count_nonzero(self.masks["unreached"]))
         self.n_unsure = int(np.count_nonzero(self.masks["unsure"]))
-        self.before = np.bincount(self.seeds.codes, minlength=len(self.names))
-        self.after = self._per_class(self.codes >= 0)
-        self.order = np.lexsort((-self.before, -self.after))
+        self.before = np.bincount(self.seeds.codes, minlength=len(self.names))  # (K,): seeds
+        self.after = self._per_class(self.codes >= 0)  # (K,): labelled nodes
+        self.order = np.lexsort((-self.before, -self.after))  # (K,): the largest class first
         classes = classifier.classes_.tolist()
         palette = Palette(classes, self.before.tolist())
-        self.colour_of = np.array([palette.number(label) for label in classes])
+        self.colour_of = np.array([palette.number(label) for label in classes])  # (K,)
 
     def _look_at_all(self, codes: NDArray[np.intp], status: NDArray[np.intp]) -> Tally:
         """Count nodes of each kind; those that are unsure are changed in both arrays."""
@@ -210,3 +188,36 @@ class Findings:
         ]
         rest = counts[order[MOST_LABELS:]].sum()
         return ", ".join([*words, f"others:\u00a0{rest:,}"] if rest else words) or "–"
+
+
+def size_table(
+    what: str, groups: Sequence[tuple[Cell, int, int]], totals: tuple[int, int]
+) -> Table:
+    """The largest classes, or labels, each with its seeds and its nodes; all others as one.
+
+    Groups come the largest first; `totals` are the seeds and the nodes that shares are taken of.
+    """
+    shown, others = list(groups[:MOST_CLASSES]), groups[MOST_CLASSES:]
+    if others:
+        many = f"{what}es" if what.endswith("s") else f"{what}s"
+        name = Cell(counted(len(others), f"other {what}", f"other {many}"), colour(-1))
+        shown.append((name, sum(before for _, before, _ in others), sum(n for *_, n in others)))
+    n_before, n_after = (max(total, 1) for total in totals)
+    most = max(max(before / n_before, after / n_after) for _, before, after in shown)
+    rows = []
+    for name, before, after in shown:
+        shares = before / n_before, after / n_after
+        bars = Bars(shares[0] / most, shares[1] / most, name.colour)
+        numbers = f"{before:,}", percent(shares[0]), f"{after:,}", percent(shares[1])
+        rows.append((name, bars, *numbers))
+    columns = (what, "", "seeds", "share", "labelled", "share")
+    return Table(f"Size of each {what}", columns, rows, [SIZES_NOTE])
+
+
+def status_table(masks: Masks, is_exact: NDArray[np.bool_], notes: Sequence[str] = ()) -> Table:
+    """A row for each status, by the nodes that have it; notes are sentences that belong below."""
+    rows = []
+    for status, mask in masks.items():
+        n, exact = np.count_nonzero(mask), np.count_nonzero(mask & is_exact)
+        rows.append((status, f"{n:,}", percent(n / len(mask)), f"{exact:,}", f"{n - exact:,}"))
+    return Table("Nodes by status", STATUS_COLUMNS, rows, [STATUS_NOTE, *notes])

@@ -1,28 +1,44 @@
-"""Why a node has its label → one page: the share of each class and seed, and the paths drawn."""
+"""Why nodes have their labels → a page with shares and paths drawn, text, or a drawing.
+
+A new kind of file is a function and an entry in `KINDS`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.report.explanation_lines import NOTHING, rest_words
-from isotherm.report.pages.heat_flow import heat_flow
+from isotherm.errors import ParameterError
+from isotherm.files import replacing, written
+from isotherm.report.explanation_lines import NOTHING, explanation_lines, heading, rest_words
+from isotherm.report.heat_flow import heat_flow, heat_flow_file
+from isotherm.report.page import (
+    Bars,
+    Cell,
+    Figure,
+    Group,
+    Heading,
+    Notice,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    page,
+)
 from isotherm.report.palette import N_COLOURS, Palette, colour
-from isotherm.report.parts import Figure, Group, Heading, Notice, Paragraph, Section
-from isotherm.report.tables import Bars, Cell, Table
-from isotherm.report.template import page
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from isotherm.classifier.algorithm import HeatClassifier
-    from isotherm.report.parts import Part
     from isotherm.trust.explain import Explanation
 
+WIDTH = 100  # letters of a line of text
 MOST_IN_WORDS = 4  # classes that the sentence names
 MOST_BARS = N_COLOURS
 LONGEST_NAME = 30
@@ -30,19 +46,10 @@ LONGEST_NAME = 30
 
 @dataclass(frozen=True)
 class Classes:
-    """What the page shows of the classes of a run, beside the explanation of one node.
-
-    Attributes
-    ----------
-    palette : Palette
-    means : mapping
-        The mean temperature of each class over all nodes, drawn beside the shares.
-    decision : str
-        How temperatures became scores.
-    """
+    """What the page shows of the classes of a run, beside the explanation of one node."""
 
     palette: Palette
-    means: Mapping[Hashable, float] = field(default_factory=dict)
+    means: Mapping[Hashable, float] = field(default_factory=dict)  # temperatures over all nodes
     decision: str = "plain"
 
     @classmethod
@@ -54,42 +61,37 @@ class Classes:
         return cls(Palette(names, n_seeds.tolist()), means, classifier.decision_)
 
 
-def explanation_page(why: Explanation, classes: Classes, *, most: int = 10) -> str:
-    """One HTML document that needs nothing but itself.
+@dataclass(frozen=True)
+class Explanations:
+    """What a file tells of some nodes."""
 
-    Parameters
-    ----------
-    why : Explanation
-        See `isotherm.DirichletClassifier.explain`.
-    classes : Classes
-        Of the same classifier.
-    most : int
-        How many seeds to list.
-    """
+    whys: Sequence[Explanation]
+    classes: Classes  # of the same classifier
+    unexplained: Sequence[str] = ()  # what is to be said of nodes that nothing explains
+    most: int = 10  # seeds to list
+
+    def lines(self, width: int) -> list[str]:
+        """All of it as lines of text."""
+        found: list[str] = []
+        for why in self.whys:
+            lines = explanation_lines(why, self.most, width, self.classes.decision)
+            found += ["", "", *lines] if found else lines
+        return [*found, *([""] if found and self.unexplained else []), *self.unexplained]
+
+
+def explanation_page(why: Explanation, classes: Classes, *, most: int = 10) -> str:
+    """One HTML document that needs nothing but itself; it lists `most` seeds."""
     has = "has" if why.own_label is None else "would get"
     title = f"Why {short(why.node)} {has} the label {short(why.label, LONGEST_NAME)}"
     sections = [_shares(why, classes, most), _paths(why, classes.palette)]
     return page(title, _sentence(why, classes.decision), sections)
 
 
-def explanations_page(
-    whys: Sequence[Explanation],
-    classes: Classes,
-    *,
-    unexplained: Sequence[str] = (),
-    most: int = 10,
-) -> str:
-    """One HTML document for several nodes: a table of them, and then a section for each.
-
-    Parameters
-    ----------
-    whys, classes, most
-        See `explanation_page`.
-    unexplained : sequence of str
-        What is to be said of nodes that nothing explains.
-    """
+def explanations_page(found: Explanations) -> str:
+    """One HTML document for several nodes: a table of them, and then a section for each."""
+    whys, classes, unexplained = found.whys, found.classes, found.unexplained
     if len(whys) == 1 and not unexplained:
-        return explanation_page(whys[0], classes, most=most)
+        return explanation_page(whys[0], classes, most=found.most)
     rows = [
         (
             short(why.node, LONGEST_NAME),
@@ -105,7 +107,7 @@ def explanations_page(
         parts.insert(0, Notice("Nothing explains some of the nodes.", list(unexplained)))
     sections = [Section("All of them", "", parts)]
     for why in whys:
-        shares, paths = _shares(why, classes, most), _paths(why, classes.palette)
+        shares, paths = _shares(why, classes, found.most), _paths(why, classes.palette)
         below = [Heading(paths.title), Paragraph(paths.text), *paths.parts]
         words = Paragraph(_sentence(why, classes.decision))
         title = f"{short(why.node)}: {short(why.label, LONGEST_NAME)}"
@@ -235,3 +237,50 @@ def _paths(why: Explanation, palette: Palette) -> Section:
     rows = [(short(" → ".join(map(short, path)), 400), percent(share)) for path, share in why.paths]
     table = Table("The paths, node by node", ("path", "share"), rows, kind="paths")
     return Section(title, f"{words}.", [Figure("", heat_flow(why, palette), scrolls=True), table])
+
+
+def check_explanation_file(name: str, n_nodes: int) -> None:
+    """Refuse a file that cannot be made, before any work is done.
+
+    Raises
+    ------
+    ParameterError
+        An ending that stands for no kind of file; several nodes for one drawing.
+    """
+    ending = Path(name.lower()).suffix
+    if ending not in KINDS:
+        known = ", ".join(KINDS)
+        raise ParameterError(f"{name}: the ending chooses the format and must be one of {known}")
+    if KINDS[ending] is _drawing and n_nodes > 1:
+        raise ParameterError(
+            f"{name}: a drawing shows one node, and there are {n_nodes}: write .html, which shows "
+            "them all, or a file for each node"
+        )
+
+
+def write_explanations(name: str, found: Explanations, *, force: bool = False) -> None:
+    """Write the file, whole or not at all; FileError if it cannot be written."""
+    with written(name), replacing(Path(name), force=force) as file:
+        file.write(KINDS[Path(name.lower()).suffix](found).encode())
+
+
+def _text(found: Explanations) -> str:
+    return "\n".join([*found.lines(WIDTH), ""])
+
+
+def _drawing(found: Explanations) -> str:
+    (why,) = found.whys
+    if not why.paths:
+        raise ParameterError(
+            "there is nothing to draw, because seeds get no heat from others: write .txt or "
+            ".html instead, or add --without-own"
+        )
+    return heat_flow_file(short(heading(why), 90), rest_words(why), why, found.classes.palette)
+
+
+KINDS: dict[str, Callable[[Explanations], str]] = {
+    ".html": explanations_page,
+    ".htm": explanations_page,
+    ".txt": _text,
+    ".svg": _drawing,
+}

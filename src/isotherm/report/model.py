@@ -10,13 +10,12 @@ from isotherm.classifier.estimator import check_is_fitted
 from isotherm.classifier.multilabel import MultiLabelDirichletClassifier
 from isotherm.classifier.regress import DirichletRegressor
 from isotherm.errors import ParameterError
-from isotherm.files import check_output, written
+from isotherm.files import check_output, write_text, written
 from isotherm.locks import one_at_a_time
-from isotherm.report.pages.classification import labels_page
-from isotherm.report.pages.label_sets import label_sets_page
-from isotherm.report.pages.record import Record
-from isotherm.report.pages.values import values_page
-from isotherm.report.tables import write_text
+from isotherm.report.classification import labels_page
+from isotherm.report.label_sets import label_sets_page
+from isotherm.report.record import Record
+from isotherm.report.values import values_page
 from isotherm.trust.abstain import check_probability
 
 if TYPE_CHECKING:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isotherm.listing import list_each, list_labelled
-from isotherm.report.pages.findings import LONGEST_LABEL
+from isotherm.report.findings import LONGEST_LABEL
+from isotherm.report.page import Cell, Column, Finder, NodeList, NodeRow, Part, Section, page
 from isotherm.report.palette import colour
-from isotherm.report.parts import Column, Finder, NodeList, NodeRow, Part, Section
 from isotherm.report.words import counted, percent, short
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from isotherm.classifier.algorithm import HeatClassifier
     from isotherm.classifier.estimator import DirichletEstimator
     from isotherm.graph import Graph
+    from isotherm.job import Run
     from isotherm.listing import Listed
-    from isotherm.report.pages.findings import Findings
-    from isotherm.report.tables import Cell
+    from isotherm.report.findings import Findings
 
     ClassCell = Callable[[object], str | Cell]
 
@@ -37,6 +37,7 @@ MOST_WEIGHTS = 6  # classes of neighbours named
 NAMED = 3  # neighbours
 LONGEST_NODE = 60
 LONGEST_REASON = 500
+AFTER = 3  # columns that the label comes after
 
 COLUMNS = (
     Column("#", is_number=True),
@@ -125,6 +126,34 @@ def ranked_list(model: HeatClassifier) -> list[Part]:
     return [finder([ranked], "score"), ranked]
 
 
+def list_page(listed: Sequence[Listed], label: str, run: Run) -> str:
+    """One HTML document that needs nothing but itself, about the nodes of a class in a run."""
+    name = short(label, LONGEST_NODE)
+    title = f"The {len(listed):,} nodes most likely to be {name}"
+    ranked = len(run.classifier.classes_) == 1
+    how = (
+        "Ranked by how near they are to the seeds. There are no probabilities: nothing is known of "
+        "other classes."
+        if ranked
+        else "Ranked by the probability of the class. A node may have another label."
+    )
+    rows = rows_of(listed, cut)
+    columns: tuple[Column, ...] = RANKED_COLUMNS if ranked else COLUMNS
+    if not ranked:
+        rows = [_labelled(row, one) for row, one in zip(rows, listed, strict=True)]
+        columns = (*columns[:AFTER], Column("label"), *columns[AFTER:])
+    count = shown_of(len(listed), run.graph.n_nodes)
+    found = NodeList(0, name, count, columns, rows)
+    words = "Seeds are not listed. Open a line to see what speaks for a node."
+    parts: list[Part] = [finder([found], columns[AFTER - 1].name), found]
+    return page(title, how, [Section("The list", words, parts)])
+
+
+def _labelled(row: NodeRow, one: Listed) -> NodeRow:
+    """With the label that a node has, which may be another."""
+    return replace(row, cells=(*row.cells[:AFTER], cut(one.label), *row.cells[AFTER:]))
+
+
 def finder(lists: Sequence[NodeList], number_name: str, group_name: str = "class") -> Finder:
     """Search and filters over lists."""
     return Finder(number_name, [(one.number, one.title) for one in lists], group_name)
@@ -143,20 +172,11 @@ def shown_of(shown: int, there: int) -> str:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The neighbours that speak for a node, in a sentence, where its seeds and paths are not known.
-
-    Attributes
-    ----------
-    model : DirichletEstimator
-    is_like : bool array of shape (n,)
-        The nodes that would speak for a neighbour.
-    what : str
-        These, in words.
-    """
+    """The neighbours that speak for a node, where its seeds and paths are not known."""
 
     model: DirichletEstimator
-    is_like: NDArray[np.bool_]
-    what: str
+    is_like: NDArray[np.bool_]  # (n,): the nodes that would speak for a neighbour
+    what: str  # these, in words
 
     def sentence(self, node: int) -> str:
         """Which neighbours of the node at a position speak for it."""
@@ -179,16 +199,7 @@ class Surroundings:
 def rows_of(
     listed: Sequence[Listed], class_cell: ClassCell, around: Surroundings | None = None
 ) -> list[NodeRow]:
-    """Nodes with a probability, or ranked ones with a score; those without a reason have another.
-
-    Parameters
-    ----------
-    listed : sequence of Listed
-    class_cell : callable
-        The cell of a class.
-    around : Surroundings, optional
-        Not needed if all have reasons.
-    """
+    """Nodes with a probability, or a score; those without a reason have one from `around`."""
     if around is None:
         return [_row(one, class_cell, one.why) for one in listed]
     places = around.model.problem_.graph.positions([one.node for one in listed]) if listed else ()

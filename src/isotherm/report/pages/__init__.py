@@ -1,1 +1,0 @@
-"""Runs → pages: a classification, and why a node has its label."""
