@@ -1,5 +1,6 @@
-"""What the checks are held to: no test is skipped for want of a package, all Pythons are tested."""
+"""What the checks are held to: all packages, all Pythons, half an hour."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -12,6 +13,10 @@ import pytest
 pytestmark = pytest.mark.core_free
 
 ROOT = Path(__file__).parents[1]
+RUN, STEP = ROOT / ".ci" / "run", ROOT / ".ci" / "step"
+_spec = importlib.util.spec_from_file_location("budget", ROOT / "scripts" / "budget.py")
+budget = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(budget)
 NO_GPU = "def test_a(): pytest.skip('no GPU: none was found')"
 NO_LIBRARY = "def test_a(): pytest.importorskip('a_library', reason='in other words')"
 NO_MODULE = "pytest.importorskip('a_library')"
@@ -50,3 +55,46 @@ def test_the_pythons_that_are_tested_are_those_that_are_promised():
     assert {f"cp{version.replace('.', '')}-*" for version in named} <= {
         *tools["cibuildwheel"]["build"]
     }
+
+
+def budgets():
+    return budget.read((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(not RUN.exists(), reason=".ci/ is in the repository alone")
+def test_each_step_of_the_checks_has_a_budget_and_nothing_else_has():
+    run = RUN.read_text(encoding="utf-8")
+    alone = re.findall(r"^begin (\w+) ", run, re.MULTILINE)
+    beside = re.search(r"^printf '%s\\n' (.*) \|$", run, re.MULTILINE)[1].split()
+    steps = re.findall(r"^(\w+)\(\) { # ", STEP.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(beside) == set(steps)
+    assert [*budgets()] == [*alone, *beside, "all"]
+
+
+def test_the_checks_may_take_30_minutes_and_the_readmes_tests_5():
+    assert {name: one.seconds for name, one in budgets().items() if one.is_limit} == {
+        "tests": 300,
+        "all": 1800,
+    }
+
+
+@pytest.mark.parametrize(
+    ("took", "said", "code"),
+    [
+        ({"lint": 1, "tests": 300, "all": 1800}, "", 0),
+        ({"lint": 1799, "tests": 300, "all": 1800}, "lint WARNING", 0),
+        ({"lint": 1, "tests": 301, "all": 1800}, "tests FAILED", 1),
+        ({"lint": 1, "tests": 300, "all": 1801}, "all FAILED", 1),
+    ],
+)
+def test_only_the_whole_and_the_readmes_tests_fail_by_their_time(
+    tmp_path, monkeypatch, capsys, took, said, code
+):
+    (tmp_path / "took").write_text("".join(f"{name} {n}\n" for name, n in took.items()))
+    monkeypatch.setattr(sys, "argv", ["budget.py", str(tmp_path / "took")])
+    assert budget.main() == code
+    lines = capsys.readouterr().out.splitlines()
+    words = [line.split() for line in lines]
+    over = [f"{first} {last}" for first, *_, last in words if last in ("WARNING", "FAILED")]
+    assert over == [said] * bool(said)
+    assert {first for first, *_ in words} >= {*took}
