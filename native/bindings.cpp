@@ -703,14 +703,14 @@ Sums sums_given(const nb::tuple& sums, std::size_t n_classes) {
     return found;
 }
 
-// Fills in `means`, over all nodes and over free ones, and bounds on their errors. Without a
-// verdict, only the excess is wanted; without sums they are those over these nodes.
+// Fills in the verdict, and `means` over all nodes and over free ones, with bounds on their errors.
+// Without sums they are those over these nodes.
 template <class T>
-double judge_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
-                 const Array<const double>& node, const Array<const double>& column,
-                 const Array<const double>& span, int decision, const Array<const double>& shares,
-                 double tol, const nb::object& sums, const Matrix<double>& means,
-                 const BoundVerdict* into, int threads) {
+void judge_all(const Matrix<const T>& temperatures, const Array<const std::int64_t>& seeds,
+               const Array<const double>& node, const Array<const double>& column,
+               const Array<const double>& span, int decision, const Array<const double>& shares,
+               double tol, const nb::object& sums, const Matrix<double>& means,
+               const BoundVerdict& into, int threads) {
     const std::size_t n = temperatures.shape(0), K = temperatures.shape(1);
     Rule rule = rule_of(n, K, seeds, node);
     require(K > 0, "at least one class");
@@ -723,13 +723,13 @@ double judge_all(const Matrix<const T>& temperatures, const Array<const std::int
     rule.tol = tol;
     const bool given = !sums.is_none();
     const Sums wide = given ? sums_given(nb::cast<nb::tuple>(sums), K) : Sums{};
-    const Verdict verdict = into ? into->view(n) : Verdict{};
-    return unlocked([&] {
+    const Verdict verdict = into.view(n);
+    unlocked([&] {
         const T* const T_of = temperatures.data();
         const Decided decided(static_cast<Decision>(decision),
                               given ? wide : sum_up<T>(rule, T_of, threads), shares.data(), rule);
         std::copy(decided.means().begin(), decided.means().end(), means.data());
-        return judge<T>(rule, T_of, verdict, threads, best_kernels().leads());
+        judge<T>(rule, T_of, verdict, threads, best_kernels().leads());
     });
 }
 
@@ -773,7 +773,7 @@ void bind_type(nb::module_& m, nb::class_<BoundSteering>& steering) {
     bind_free_each<T, double>(m);
     m.def("judge", &judge_all<T>, "temperatures"_a.noconvert(), nb::kw_only(), "seeds"_a, "node"_a,
           "column"_a, "span"_a, "decision"_a, "shares"_a, "tol"_a, "sums"_a.none(), "means"_a.noconvert(),
-          "into"_a.none(), "threads"_a);
+          "into"_a, "threads"_a);
     m.def("sum_up", &sum_all<T>, "temperatures"_a.noconvert(), "seeds"_a, "node"_a, "threads"_a);
 }
 

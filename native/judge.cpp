@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <vector>
 
 #include "threads.hpp"
@@ -70,10 +69,10 @@ std::int64_t break_tie(const Rule& rule, const T* t, const Scores& scores, doubl
     return 0;
 }
 
-// A free node whose lead is not obvious: returns its excess.
+// A free node whose lead is not obvious.
 template <class T>
-double judge_closely(const Rule& rule, const Classes& classes, const T* t, std::int64_t i,
-                     std::int64_t best, double margin, const Verdict& out, Scores& scores) {
+void judge_closely(const Rule& rule, const Classes& classes, const T* t, std::int64_t i,
+                   std::int64_t best, const Verdict& out, Scores& scores) {
     const double node = node_error(rule, i);
     double most_doubt = 0, rival_most = -infinity;
     for (int k = 0; k < rule.n_classes; ++k) {
@@ -88,53 +87,42 @@ double judge_closely(const Rule& rule, const Classes& classes, const T* t, std::
     const double inaccuracy = worse(most_doubt, rule.mean_error) / rule.tol;
     const bool certified = lead > 0;
     const bool tied = !certified && inaccuracy <= 1 && std::isfinite(lead);
-    if (out.codes) {
-        out.certified[i] = certified;
-        if (tied) {
-            out.status[i] = tie;
-            out.codes[i] = break_tie(rule, t, scores, least);
-        }
+    out.certified[i] = certified;
+    if (tied) {
+        out.status[i] = tie;
+        out.codes[i] = break_tie(rule, t, scores, least);
     }
-    if (certified || tied) return 0;
-    const double to_certify = margin > 0 ? (margin - lead) / margin : infinity;
-    return std::max(std::min(to_certify, inaccuracy), 1 + 1e-9);
 }
 
 // Node i, whose lead is number l of those found.
 template <class T>
-double judge_node(const Rule& rule, const Classes& classes, const T* t, std::int64_t i,
-                  const Leads& leads, std::int64_t l, const Verdict& out, Scores& scores) {
+void judge_node(const Rule& rule, const Classes& classes, const T* t, std::int64_t i,
+                const Leads& leads, std::int64_t l, const Verdict& out, Scores& scores) {
     const std::int64_t own = rule.seeds[i];
     if (t[0] != t[0]) {  // no temperature
-        if (out.codes) {
-            out.codes[i] = own;
-            out.margins[i] = std::numeric_limits<double>::quiet_NaN();
-            out.status[i] = own >= 0 ? seed : no_heat;
-            out.certified[i] = true;
-        }
-        return 0;
+        out.codes[i] = own;
+        out.margins[i] = std::numeric_limits<double>::quiet_NaN();
+        out.status[i] = own >= 0 ? seed : no_heat;
+        out.certified[i] = true;
+        return;
     }
     const double margin = leads.top[l] - leads.rival[l];
     const bool certified = own >= 0 || rule.n_classes == 1 ||
                            margin > 2 * classes.error(node_error(rule, i), leads.largest[l]);
-    if (out.codes) {
-        out.codes[i] = own >= 0 ? own : leads.best[l];
-        out.margins[i] = margin;
-        out.status[i] = own >= 0 ? seed : predicted;
-        out.certified[i] = certified;
-    }
-    if (certified) return 0;
-    return judge_closely(rule, classes, t, i, leads.best[l], margin, out, scores);
+    out.codes[i] = own >= 0 ? own : leads.best[l];
+    out.margins[i] = margin;
+    out.status[i] = own >= 0 ? seed : predicted;
+    out.certified[i] = certified;
+    if (!certified) judge_closely(rule, classes, t, i, leads.best[l], out, scores);
 }
 
 // Nodes [first, last).
 template <class T>
-double judge_nodes(const Rule& rule, const Classes& classes, const T* temperatures,
-                   std::int64_t first, std::int64_t last, const Verdict& out,
-                   const LeadFinder& finder) {
+void judge_nodes(const Rule& rule, const Classes& classes, const T* temperatures,
+                 std::int64_t first, std::int64_t last, const Verdict& out,
+                 const LeadFinder& finder) {
     Scores scores(static_cast<std::size_t>(rule.n_classes));
     Leads leads;
-    double excess = 0;
     for (std::int64_t begin = first; begin < last; begin += Leads::most) {
         const auto count = static_cast<int>(std::min<std::int64_t>(Leads::most, last - begin));
         const T* const rows = temperatures + begin * rule.n_classes;
@@ -142,29 +130,21 @@ double judge_nodes(const Rule& rule, const Classes& classes, const T* temperatur
         else finder.find_d(classes.scoring, rows, count, leads);
         for (std::int64_t l = 0; l < count; ++l) {
             const T* const t = rows + l * rule.n_classes;
-            const double here =
-                judge_node(rule, classes, t, begin + l, leads, l, out, scores);
-            excess = worse(excess, here);
+            judge_node(rule, classes, t, begin + l, leads, l, out, scores);
         }
     }
-    return excess;
 }
 
 }  // namespace
 
 template <class T>
-double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads,
-             const LeadFinder& finder) {
-    double excess = 0;
+void judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads,
+           const LeadFinder& finder) {
     const Classes classes(rule);
-    std::mutex mutex;
     const std::int64_t chunk = nodes_per_chunk(rule);
     for_pieces(threads, rule.n_nodes, chunk, [&](std::int64_t first, std::int64_t last) {
-        const double here = judge_nodes(rule, classes, temperatures, first, last, verdict, finder);
-        const std::lock_guard<std::mutex> guard(mutex);
-        excess = worse(excess, here);
+        judge_nodes(rule, classes, temperatures, first, last, verdict, finder);
     });
-    return excess;
 }
 
 template <class T>
@@ -199,8 +179,8 @@ Sums sum_up(const Rule& rule, const T* temperatures, int threads) {
     return sums;
 }
 
-template double judge<float>(const Rule&, const float*, const Verdict&, int, const LeadFinder&);
-template double judge<double>(const Rule&, const double*, const Verdict&, int, const LeadFinder&);
+template void judge<float>(const Rule&, const float*, const Verdict&, int, const LeadFinder&);
+template void judge<double>(const Rule&, const double*, const Verdict&, int, const LeadFinder&);
 template Sums sum_up<float>(const Rule&, const float*, int);
 template Sums sum_up<double>(const Rule&, const double*, int);
 

@@ -31,17 +31,16 @@ struct Rule {
 // although temperatures are as accurate as asked.
 enum Status : std::uint8_t { seed, predicted, tie, no_heat };
 
-// Where to; with null pointers only the excess is found.
+// Where to, an entry per node.
 struct Verdict {
     std::int64_t* codes;
     double* margins;
     std::uint8_t *certified, *status;
 };
 
-// Returns how many times too large the errors are for every node to be certified or tied.
 template <class T>
-double judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads,
-             const LeadFinder& finder);
+void judge(const Rule& rule, const T* temperatures, const Verdict& verdict, int threads,
+           const LeadFinder& finder);
 
 // Over all nodes, then over those that are not seeds; nodes without a temperature are left out.
 struct Sums {

@@ -46,10 +46,9 @@ void verdicts_follow_the_rule(int K, int threads, const LeadFinder& finder) {
     std::vector<Int> codes(rule.n_nodes);
     Doubles margins(rule.n_nodes);
     std::vector<std::uint8_t> certified(rule.n_nodes), status(rule.n_nodes);
-    const double excess = judge(rule, court.temperatures.data(),
-                                {codes.data(), margins.data(), certified.data(), status.data()},
-                                threads, finder);
-    double most = 0;
+    judge(rule, court.temperatures.data(),
+          {codes.data(), margins.data(), certified.data(), status.data()}, threads, finder);
+    bool unsettled = false;
     for (Int i = 0; i < rule.n_nodes; ++i) {
         const T* const t = court.temperatures.data() + i * K;
         const Int own = court.seeds[i];
@@ -83,12 +82,9 @@ void verdicts_follow_the_rule(int K, int threads, const LeadFinder& finder) {
         CHECK(certified[i] == clear && status[i] == (own >= 0 ? seed : tied ? tie : predicted));
         CHECK(codes[i] == (own >= 0 ? own : tied ? first : best));
         CHECK(margins[i] == margin || std::fabs(margins[i] - margin) < 1e-12);
-        if (clear || tied) continue;
-        const double to_certify = margin > 0 ? (margin - lead) / margin : infinity;
-        most = std::max({most, std::min(to_certify, accuracy / rule.tol), 1 + 1e-9});
+        unsettled |= !clear && !tied;
     }
-    CHECK(std::fabs(excess - most) <= 1e-9 * most && (most > 1) == (K > 1));
-    CHECK(judge(rule, court.temperatures.data(), {}, threads, finder) == excess);
+    CHECK(unsettled == (K > 1));
 }
 
 template <class T>
@@ -194,7 +190,7 @@ void scores_are_no_farther_off_than_said(Decision decision, Int n, double off, i
     CHECK(off > 0.1 || (rule.offset[0] <= 100 * off + 1e-9 && rule.growth[0] <= 100 * off + 1e-9));
 }
 
-// Neither a certified label nor a tie comes from what is no number, and the errors are too large.
+// Neither a certified label nor a tie comes from what is no number.
 void what_is_no_number_settles_nothing(int threads, const LeadFinder& finder) {
     constexpr int K = 3;
     Court<double> court(K);
@@ -202,8 +198,8 @@ void what_is_no_number_settles_nothing(int threads, const LeadFinder& finder) {
     Doubles margins(court.rule.n_nodes);
     std::vector<std::uint8_t> certified(court.rule.n_nodes), status(court.rule.n_nodes);
     const auto judged = [&](const Rule& rule, const double* temperatures) {
-        return judge(rule, temperatures, {codes.data(), margins.data(), certified.data(), status.data()},
-                     threads, finder);
+        judge(rule, temperatures, {codes.data(), margins.data(), certified.data(), status.data()},
+              threads, finder);
     };
     const auto none_is_settled = [&] {
         for (Int i = 0; i < court.rule.n_nodes; ++i) {
@@ -215,13 +211,13 @@ void what_is_no_number_settles_nothing(int threads, const LeadFinder& finder) {
         if (r == 1 || r == 2 || r == 3) continue;  // spans only help; shifts and scales are of no error
         for (int k = 0; k < K; ++k) {
             const double good = std::exchange(court.classes[r][k], nan);
-            CHECK(judged(court.rule, court.temperatures.data()) == infinity);
+            judged(court.rule, court.temperatures.data());
             none_is_settled();
             court.classes[r][k] = good;
         }
     }
     court.rule.mean_error = nan;
-    CHECK(judged(court.rule, court.temperatures.data()) > 1);
+    judged(court.rule, court.temperatures.data());
     for (Int i = 0; i < court.rule.n_nodes; ++i) CHECK(status[i] != tie);
 
     // A temperature that is infinite, and as far off, alone.
@@ -234,8 +230,8 @@ void what_is_no_number_settles_nothing(int threads, const LeadFinder& finder) {
     one.seeds = &no_seed;
     one.node = &near;
     one.column = one.span = ends;
-    CHECK(judged(one, hot) == infinity);
-    CHECK(!certified[0]);
+    judged(one, hot);
+    CHECK(!certified[0] && status[0] == predicted);
 }
 
 void ranges_are_those_of_the_values() {

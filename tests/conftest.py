@@ -9,6 +9,7 @@ from scipy import sparse
 from command_server import run_command
 from isotherm import BlockModel, DirichletClassifier, Graph
 from isotherm.compiled import core
+from skipped import pytest_sessionfinish  # noqa: F401, a hook
 
 # Deterministic: the same examples in every run, and no time limit on a slow machine.
 settings.register_profile(

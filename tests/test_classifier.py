@@ -1,6 +1,5 @@
 """DirichletClassifier: Algorithm 1, its attributes, and its manners."""
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from isotherm import DirichletClassifier, Graph, Sweeps
 from isotherm.decision import DECISIONS
 from isotherm.errors import GraphError, LabelError, ParameterError
 from oracle import dense_temperatures, grid, one_hot, random_graph, random_seeds
+from other_libraries import igraph_path
 
 # Two triangles joined by an edge, and a pair apart.
 TRIANGLES = Graph.from_edges("abcxyzcu", "bcayzxxv")
@@ -78,7 +78,7 @@ def test_seeds_of_a_class_may_be_merged_into_one():
     "graph",
     [
         nx.path_graph(4),
-        igraph.Graph(edges=[(0, 1), (1, 2), (2, 3)]),
+        lambda: igraph_path(4),
         nx.to_numpy_array(nx.path_graph(4)),
         nx.to_scipy_sparse_array(nx.path_graph(4)),
         sparse.coo_matrix(nx.to_numpy_array(nx.path_graph(4))),
@@ -89,6 +89,7 @@ def test_seeds_of_a_class_may_be_merged_into_one():
 )
 @pytest.mark.parametrize("labels", [{0: "x", 3: "y"}, ["x", None, None, "y"]], ids=str)
 def test_fit_takes_graphs_and_labels_of_every_kind(graph, labels):
+    graph = graph() if callable(graph) else graph
     assert DirichletClassifier().fit_predict(graph, labels).tolist() == ["x", "x", "y", "y"]
 
 

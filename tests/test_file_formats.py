@@ -15,7 +15,6 @@ from inspect import signature
 
 import networkx as nx
 import openpyxl
-import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
@@ -42,6 +41,7 @@ from isotherm.read import formats
 from isotherm.read.load import gather_labels, load_graph
 from isotherm.read.opening import open_source
 from isotherm.read.options import TextOptions
+from other_libraries import polars_frame
 
 pytestmark = pytest.mark.core_free
 
@@ -399,17 +399,18 @@ def test_folders_and_patterns_of_part_files_are_one_table(tmp_path):
 
 @pytest.mark.parametrize("writer", ["polars", "arrow"])
 def test_hive_folders_are_read_and_their_keys_are_no_columns(tmp_path, writer):
-    if writer == "polars" and "mkdir" not in signature(pl.DataFrame.write_parquet).parameters:
-        pytest.skip("this version of polars writes no folders")
-    frame = pl.DataFrame(
-        {"source": ["007", "b", "c"], "target": ["b", "c", "007"], "weight": [1.0, 2.5, 4.0],
-         "year": [2024, 2025, 2025]}
-    )  # fmt: skip
+    columns = {
+        "source": ["007", "b", "c"], "target": ["b", "c", "007"], "weight": [1.0, 2.5, 4.0],
+        "year": [2024, 2025, 2025],
+    }  # fmt: skip
     if writer == "polars":
+        frame = polars_frame(columns)
+        if "mkdir" not in signature(frame.write_parquet).parameters:
+            pytest.skip("this version of polars writes no folders")
         frame.write_parquet(tmp_path / "tx", partition_by="year", mkdir=True)
     else:
         pa.dataset.write_dataset(
-            frame.to_arrow(), tmp_path / "tx", format="parquet", partitioning=["year"],
+            pa.table(columns), tmp_path / "tx", format="parquet", partitioning=["year"],
             partitioning_flavor="hive",
         )  # fmt: skip
     graph = read_graph(tmp_path / "tx")

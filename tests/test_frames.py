@@ -1,9 +1,7 @@
 """Data frames, and attributes of other libraries' graphs, are taken as they are."""
 
-import igraph
 import networkx as nx
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -15,8 +13,9 @@ from isotherm import (
     LabelError,
     MultiLabelDirichletClassifier,
 )
+from other_libraries import igraph_path, polars_frame
 
-FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
+FRAMES = [pd.DataFrame, polars_frame, pa.table]
 EDGES = {"sender": ["a", "b", "c", "d"], "receiver": ["b", "c", "d", "e"]}
 PATH = Graph.from_edges("abcd", "bcde")
 
@@ -99,17 +98,17 @@ def test_an_attribute_of_a_networkx_graph_holds_the_labels():
 
 
 def test_an_attribute_of_an_igraph_graph_holds_the_labels():
-    path = igraph.Graph([(0, 1), (1, 2)])
+    path = igraph_path(3)
     path.vs["side"] = ["left", None, "right"]
     assert DirichletClassifier().fit(path, "side").classes_.tolist() == ["left", "right"]
     path.vs["name"] = ["x", "y", "z"]
     assert DirichletClassifier().fit(path, "side").names_.tolist() == ["x", "y", "z"]
 
 
-@pytest.mark.parametrize("graph", [nx.path_graph(3), igraph.Graph([(0, 1)])])
-def test_an_attribute_that_no_node_has_is_named(graph):
+@pytest.mark.parametrize("path_graph", [nx.path_graph, igraph_path])
+def test_an_attribute_that_no_node_has_is_named(path_graph):
     with pytest.raises(LabelError, match="no node of the graph has an attribute 'club'"):
-        DirichletClassifier().fit(graph, "club")
+        DirichletClassifier().fit(path_graph(3), "club")
 
 
 def test_an_attribute_needs_a_graph_that_has_some():

@@ -4,7 +4,6 @@ import gzip
 import re
 from pathlib import Path
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -126,6 +125,7 @@ def test_what_networkx_writes_is_read_back(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_what_igraph_writes_is_read_back(seed, tmp_path):
+    igraph = pytest.importorskip("igraph")
     expected = weighted(seed)[1]
     graph = igraph.Graph(len(NAMES), [ends for *ends, _ in expected])
     graph.vs["name"], graph.es["weight"] = NAMES, [weight for *_, weight in expected]

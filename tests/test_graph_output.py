@@ -7,7 +7,6 @@ import sys
 import warnings
 import zipfile
 
-import igraph
 import networkx as nx
 import numpy as np
 import pyarrow as pa
@@ -89,6 +88,7 @@ def test_a_graph_file_has_what_was_found_and_all_edges(blocks, tmp_path, monkeyp
 
 
 def test_igraph_opens_graphml_with_colours_to_draw_by(blocks, tmp_path):
+    igraph = pytest.importorskip("igraph")
     write_predictions(blocks, tmp_path / "p.graphml", temperatures=True)
     found = igraph.Graph.Read_GraphML(str(tmp_path / "p.graphml"))
     assert found.vs["label"] == blocks.names_.tolist()
@@ -144,14 +144,21 @@ def test_gml_has_what_was_found_and_all_edges(blocks, tmp_path):
         if node != "alone":
             T = [data[f"temperature_class_{j}"] for j in range(3)]
             assert pytest.approx(blocks.temperatures_[k].tolist(), abs=1e-6) == T
+    again = read_graph(path)
+    assert (again.adjacency != blocks.problem_.graph.adjacency).nnz == 0
+
+
+def test_igraph_opens_gml_with_colours_to_draw_by(blocks, tmp_path):
+    igraph = pytest.importorskip("igraph")
+    path = tmp_path / "p.gml"
+    write_predictions(blocks, path, temperatures=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of igraph, which does not look into graphics
         opened = igraph.Graph.Read_GML(str(path))
-    assert opened.vs["label"] == list(found)
+    expected = blocks.to_networkx()
+    assert opened.vs["label"] == list(expected)
     assert set(opened.vs["color"]) == {*COLOURS[:3], OTHER}
-    assert (opened.vcount(), opened.ecount()) == (61, found.number_of_edges())
-    again = read_graph(path)
-    assert (again.adjacency != blocks.problem_.graph.adjacency).nnz == 0
+    assert (opened.vcount(), opened.ecount()) == (61, expected.number_of_edges())
 
 
 def test_hostile_names_stay_names_and_apart_in_gml(tmp_path):

@@ -159,7 +159,8 @@ def test_the_script_is_small_and_asks_nobody():
     assert not re.search(r"https?:|fetch|XMLHttp|import|eval|innerHTML|document\.write", script)
 
 
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
 DRIVER = """
 const all = (what) => [...document.querySelectorAll(what)];
 const [form] = all("form");
@@ -210,6 +211,7 @@ def ladder():
 
 
 @pytest.mark.slow
+@pytest.mark.browser
 @pytest.mark.skipif(BROWSER is None, reason="there is no browser")
 def test_the_script_sorts_filters_and_searches_in_a_browser(ladder, tmp_path):
     driven = re.sub('<meta http-equiv="Content-Security-Policy".*?>', "", ladder)
@@ -241,6 +243,7 @@ def test_the_script_sorts_filters_and_searches_in_a_browser(ladder, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.browser
 @pytest.mark.skipif(BROWSER is None, reason="there is no browser")
 def test_the_policy_of_the_page_lets_its_own_script_run_and_no_other(ladder, tmp_path):
     strange = ladder.replace("</body>", "<script>document.title = 'ran'</script></body>")

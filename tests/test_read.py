@@ -9,7 +9,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
@@ -35,6 +34,7 @@ from isotherm.read.layout import find_layout
 from isotherm.read.load import load_graph, load_labels
 from isotherm.read.options import TextOptions
 from isotherm.read.parse import Parser
+from other_libraries import polars_categories, polars_series
 
 
 def written(folder, contents, name="edges.csv"):
@@ -618,8 +618,8 @@ def test_labels_of_strangers_are_pointed_out(tmp_path):
         pa.array,
         lambda items: pa.chunked_array([items[:2], items[2:]]),
         lambda items: pa.array(items).dictionary_encode(),
-        pl.Series,
-        lambda items: pl.Series(items, dtype=pl.Categorical),
+        polars_series,
+        polars_categories,
         lambda items: pd.Series(items, dtype="string"),
         lambda items: pd.Series(items, dtype="string[pyarrow]"),
         pd.Series,

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -30,6 +29,7 @@ from isotherm.solvers.direct import Dense, Factors
 from isotherm.solvers.method import Reached
 from isotherm.solvers.operator import ReferenceOperator
 from oracle import dense_temperatures, grid, random_graph
+from other_libraries import igraph_path
 
 TABLE = [
     pytest.param(solver, *engine.values, marks=engine.marks, id=f"{solver}-{engine.id}")
@@ -364,10 +364,11 @@ def test_the_boundary_may_be_names_or_a_mask():
     assert np.array_equal(by_name.temperatures, by_mask.temperatures)
 
 
-def test_graphs_of_other_libraries_are_taken_as_they_are():
+@pytest.mark.parametrize("path_graph", [nx.path_graph, igraph_path])
+def test_graphs_of_other_libraries_are_taken_as_they_are(path_graph):
     expected = solve_dirichlet(Graph.from_edges([0, 1], [1, 2]), [0], [2.0]).temperatures
-    for graph in (nx.path_graph(3), igraph.Graph(edges=[(0, 1), (1, 2)])):
-        assert np.array_equal(solve_dirichlet(graph, [0], [2.0]).temperatures, expected)
+    found = solve_dirichlet(path_graph(3), [0], [2.0]).temperatures
+    assert np.array_equal(found, expected)
 
 
 def test_a_mask_of_the_wrong_length_or_an_unknown_node_is_an_error():

@@ -62,9 +62,6 @@ class Verdict:
         What became of each node: numbers in `STATUS`. A tie is not certified although the
         temperatures are as accurate as asked: no more solving was promised, and the best classes
         are too close to tell apart.
-    excess : float
-        How many times too large the errors are for every node to be certified or tied; at most
-        1 if further solving could change no label.
     """
 
     means: Means
@@ -72,7 +69,6 @@ class Verdict:
     margins: NDArray[np.float64]
     certified: NDArray[np.bool_]
     status: NDArray[np.int8]
-    excess: float
 
 
 @in_standard_arithmetic
@@ -109,8 +105,7 @@ def judge(
     certified, status = np.empty(n, dtype=bool), np.empty(n, dtype=np.int8)
     arrays = codes, margins, certified, status
     case = _Case(temperatures, certificate, seed_codes, decision, tol, shares, total)
-    means, excess = _judge_all(case, arrays)
-    return Verdict(means, *arrays, excess)
+    return Verdict(_judge_all(case, arrays), *arrays)
 
 
 def judge_new(
@@ -162,8 +157,8 @@ class _Case(NamedTuple):
     total: Total = as_it_is
 
 
-def _judge_all(case: _Case, arrays: _Arrays) -> tuple[Means, float]:
-    """Fill in codes, margins, certified and status; return the means and the excess."""
+def _judge_all(case: _Case, arrays: _Arrays) -> Means:
+    """Fill in codes, margins, certified and status; return the means."""
     T, certificate, seed_codes, decision, tol, shares, total = case
     choose_decision(decision)
     n_classes = T.shape[1]
@@ -172,8 +167,9 @@ def _judge_all(case: _Case, arrays: _Arrays) -> tuple[Means, float]:
         shares = counted / counted.sum()
     if core is None or decision not in core.decisions:
         means, rule = _rule(case, shares)
-        every = range(0, len(T), ROWS)
-        return means, max(_judge_rows(case, slice(i, i + ROWS), rule, arrays) for i in every)
+        for i in range(0, len(T), ROWS):
+            _judge_rows(case, slice(i, i + ROWS), rule, arrays)
+        return means
     codes, margins, certified, status = arrays
     into = core.Verdict(
         codes=codes,
@@ -182,7 +178,7 @@ def _judge_all(case: _Case, arrays: _Arrays) -> tuple[Means, float]:
         status=status.view(np.uint8),
     )
     found = np.empty((4, n_classes))
-    excess = core.judge(
+    core.judge(
         np.ascontiguousarray(T),
         seeds=seed_codes,
         node=certificate.nodes,
@@ -198,7 +194,7 @@ def _judge_all(case: _Case, arrays: _Arrays) -> tuple[Means, float]:
     )
     found.setflags(write=False)
     off = Means(found[2], found[3], len(T) * UNIT_ROUNDOFF * shares)
-    return Means(found[0], found[1], shares, errors=off), excess
+    return Means(found[0], found[1], shares, errors=off)
 
 
 # --- the same without the core ------------------------------------------------------------------
@@ -241,8 +237,8 @@ def _mean_temperatures(case: _Case, shares: NDArray[np.float64]) -> tuple[Means,
     return Means(means[0], means[1], shares, errors=off), off
 
 
-def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays) -> float:
-    """Fill in some nodes; return their excess."""
+def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays) -> None:
+    """Fill in some nodes."""
     T, own = case.temperatures[some], case.seed_codes[some]
     # An unreached node taken as 0 is exact.
     E_T = np.nan_to_num(case.certificate.errors(some), nan=0.0)
@@ -269,15 +265,6 @@ def _judge_rows(case: _Case, some: slice, rule: _Rule, arrays: _Arrays) -> float
     status = np.select([is_seed, ~has, tied], [_SEED, _NO_HEAT, _TIE], _PREDICTED)
     arrays[0][some], arrays[1][some] = codes, margins
     arrays[2][some], arrays[3][some] = certified, status
-
-    # Errors must shrink until they fit into the margin, or to the accuracy at which it is a tie.
-    unsettled = ~certified & ~tied
-    if not unsettled.any():
-        return 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        to_certify = (margins[unsettled] - lead[unsettled]) / margins[unsettled]
-    needed = np.fmin(to_certify, inaccuracy[unsettled])
-    return max(float(needed.max()), 1 + 1e-9)
 
 
 def _first_of_the_warmest(
