@@ -2,7 +2,7 @@
 
 A line of the file is the name of a step and its seconds, as `.ci/run` writes them. What each may
 take is in a table of CONTRIBUTING.md. A step that took longer is a warning, since machines are
-noisy; but where the table says so, the checks fail.
+noisy; where the table says so, the checks fail at half as much again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-ROW = re.compile(r"^\| `(\w+)` \| (\d+) \| (a warning|the checks fail) \|$", re.MULTILINE)
+NOISE = 1.5  # times a budget: so slow may a busy machine be
+ROW = re.compile(r"^\| `(\w+)` \| (\d+) \| (–|the checks fail) \|$", re.MULTILINE)
 
 
 class Budget(NamedTuple):
@@ -30,10 +31,11 @@ def main() -> int:
     has_failed = False
     for name, budget in budgets.items():
         if name in took:
-            over = int(took[name]) > budget.seconds
-            word = "" if not over else "FAILED" if budget.is_limit else "WARNING"
-            print(f"{name:<14} {took[name]:>5} s of {budget.seconds:>5} {word}".rstrip())
-            has_failed |= over and budget.is_limit
+            seconds = int(took[name])
+            failed = budget.is_limit and seconds > NOISE * budget.seconds
+            word = "FAILED" if failed else "WARNING" if seconds > budget.seconds else ""
+            print(f"{name:<14} {seconds:>5} s of {budget.seconds:>5} {word}".rstrip())
+            has_failed |= failed
     if has_failed:
         print("the checks take too long: see CONTRIBUTING.md")
     return int(has_failed)
@@ -42,7 +44,7 @@ def main() -> int:
 def read(text: str) -> dict[str, Budget]:
     """The steps and what they may take, in the order of the table."""
     rows = ROW.findall(text)
-    return {name: Budget(int(seconds), end != "a warning") for name, seconds, end in rows}
+    return {name: Budget(int(seconds), end != "–") for name, seconds, end in rows}
 
 
 if __name__ == "__main__":

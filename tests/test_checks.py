@@ -83,8 +83,10 @@ def test_the_checks_may_take_30_minutes_and_the_readmes_tests_5():
     [
         ({"lint": 1, "tests": 300, "all": 1800}, "", 0),
         ({"lint": 1799, "tests": 300, "all": 1800}, "lint WARNING", 0),
-        ({"lint": 1, "tests": 301, "all": 1800}, "tests FAILED", 1),
-        ({"lint": 1, "tests": 300, "all": 1801}, "all FAILED", 1),
+        ({"lint": 1, "tests": 450, "all": 1800}, "tests WARNING", 0),
+        ({"lint": 1, "tests": 451, "all": 1800}, "tests FAILED", 1),
+        ({"lint": 1, "tests": 300, "all": 2700}, "all WARNING", 0),
+        ({"lint": 1, "tests": 300, "all": 2701}, "all FAILED", 1),
     ],
 )
 def test_only_the_whole_and_the_readmes_tests_fail_by_their_time(
