@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -44,6 +45,16 @@ class Warm(NamedTuple):
         exits = solution.certificate.nodes
         is_proven = np.isfinite(np.nansum(exits))  # NaN only at unreached nodes, see Certificate
         return cls(solution.temperatures, exits if is_proven else None)
+
+    def shaped(self, problem: DirichletProblem) -> Warm:
+        """The same in the shapes of a problem; ParameterError if they cannot be had."""
+        T, shape = self.temperatures, (problem.graph.n_nodes, problem.n_columns)
+        if T.dtype.kind not in "biuf" or T.size != math.prod(shape) or len(T) != shape[0]:
+            raise ParameterError(
+                f"temperatures to start from must be numbers of shape {shape}, got {T.dtype} of "
+                f"shape {T.shape}"
+            )
+        return self._replace(temperatures=T.reshape(shape))
 
 
 class Reached(NamedTuple):
