@@ -30,7 +30,7 @@ from isotherm.engines.additions import with_added
 from isotherm.engines.kept_columns import KeptColumns
 from isotherm.errors import LabelError
 from isotherm.read_only import cached_property
-from isotherm.solvers.method import Warm, settle
+from isotherm.solvers.method import Warm, picked, settle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -273,16 +273,14 @@ class Inflow(NamedTuple):
         return found
 
 
-def picked(rows: NDArray[np.floating], columns: Sequence[int]) -> NDArray[np.floating]:
-    """Some columns, in this order; −1 is one of zeros."""
-    wider = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
-    return np.ascontiguousarray(wider[:, columns])
-
-
 def changed_problem(
-    base: DirichletProblem, known: Mapping[int, NDArray[np.float64] | None]
+    base: DirichletProblem,
+    known: Mapping[int, NDArray[np.float64] | None],
+    columns: Sequence[int] | None = None,
 ) -> DirichletProblem:
-    """The problem with some nodes held otherwise, or (None) no longer; LabelError if it is none."""
+    """The problem after changes, as `Session.change` takes them; LabelError if it is none."""
+    if columns is not None:
+        base = base.with_values(picked(base.seed_values, columns))
     n, k, ties = base.graph.n_nodes, base.n_columns, base.ties
     for i in known:
         if not 0 <= i < n:

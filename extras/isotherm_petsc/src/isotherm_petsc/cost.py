@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from isotherm.errors import ParameterError
-from isotherm.memory import size_text
+from isotherm import ParameterError
+from isotherm.engines.api import size_text
 
 PROCESS = 170e6  # bytes of a rank without a graph: isotherm, SciPy, mpi4py and PETSc
 PER_ENTRY = 12 + 12 + 4  # PETSc's, and while they are made; ends of own rows numbered anew

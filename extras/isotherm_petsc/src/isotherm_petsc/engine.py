@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-import isotherm
-from isotherm.engines import choose_engine
-from isotherm.engines.changes import changed_problem, picked
-from isotherm.engines.engine import Session
-from isotherm.errors import IsothermWarning, ParameterError, SessionError
-from isotherm.memory import check_room, size_text
-from isotherm.solvers import Solution, SolveOptions, Warm
-from isotherm.solvers.certificate import nothing_to_prove, prove
+from isotherm import (
+    IsothermWarning,
+    ParameterError,
+    SessionError,
+    Solution,
+    SolveOptions,
+    __version__,
+)
+from isotherm.engines.api import (
+    Session,
+    Warm,
+    changed_problem,
+    check_room,
+    choose_engine,
+    nothing_to_prove,
+    prove,
+    size_text,
+)
 from isotherm_petsc.cost import cost_lines
 from isotherm_petsc.part import Asked
 from isotherm_petsc.rows import cuts_of
@@ -28,9 +38,8 @@ from isotherm_petsc.worker import Team, team
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from isotherm.dirichlet import DirichletProblem
-    from isotherm.solvers import Certificate
-    from isotherm.solvers.options import Progress
+    from isotherm import Certificate, DirichletProblem
+    from isotherm.engines.api import Progress
     from isotherm_petsc.ranks import Array
 
 
@@ -43,9 +52,9 @@ class PetscEngine:
 
     def __post_init__(self) -> None:
         own = version("isotherm_petsc")
-        if own != isotherm.__version__:
+        if own != __version__:
             raise ParameterError(
-                f"isotherm_petsc {own} needs isotherm {own}, got {isotherm.__version__}: install "
+                f"isotherm_petsc {own} needs isotherm {own}, got {__version__}: install "
                 "both from the same sources"
             )
         team()
@@ -70,7 +79,7 @@ class Handle:
 
 
 class RankPrepared(Session):
-    """See `isotherm.engines.engine.Session`: a problem that the ranks have made ready."""
+    """See `Session`: a problem that the ranks have made ready."""
 
     is_busy = False  # other threads wait for their turn by themselves
 
@@ -170,12 +179,9 @@ class RankPrepared(Session):
         """See `Session`: solved anew, from where the last solve ended."""
         if self._solution is None:
             raise SessionError("there is no solution to change yet: solve the problem first")
-        problem, T = self.problem, self._solution.temperatures
-        if columns is not None:
-            problem = problem.with_values(picked(problem.seed_values, columns))
-            T = picked(T, columns)
-        other = RankPrepared(self._team, changed_problem(problem, changes), self.options)
-        solution = other.solve(start=Warm(T), progress=progress)
+        problem = changed_problem(self.problem, changes, columns)
+        other = RankPrepared(self._team, problem, self.options)
+        solution = other.solve(start=Warm.of(self._solution, columns), progress=progress)
         self.problem, self._part, self._order = other.problem, other._part, other._order
         self._solution = solution
         return solution

@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from isotherm.compiled import n_threads
-from isotherm.dirichlet import Ties
-from isotherm.engines.native.proof import native_imbalance
-from isotherm.solvers.imbalance import Imbalance, imbalance
-from isotherm.solvers.operator import roots_measure_well
+from isotherm.engines.api import Imbalance, Ties, imbalance, roots_measure_well
 from isotherm_petsc.petsc import LinearSystem
 from isotherm_petsc.ranks import ToldByFirst
 
@@ -230,10 +226,7 @@ class Part:
         # What is looked at of a problem.
         problem: Any = SimpleNamespace(graph=graph, is_free=is_free, free=is_free.nonzero()[0])
         problem.leak, problem.ties, problem.heat = self.asked.leak, ties, None
-        if graph.rows.compiled:
-            found = native_imbalance(problem, X, h, threads=n_threads(self.asked.threads))
-        else:
-            found = imbalance(problem, X, h)
+        found = imbalance(problem, X, h, threads=self.asked.threads)
         return replace(found, stray=bool(h[graph.own][~self.free].any()))  # ghosts have theirs
 
     def close(self) -> None:

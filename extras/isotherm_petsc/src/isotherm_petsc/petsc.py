@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.errors import MissingLibrary, NotEnoughMemory
+from isotherm import MissingLibrary, NotEnoughMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

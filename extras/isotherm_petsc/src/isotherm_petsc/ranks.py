@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from isotherm.errors import IsothermError, MissingLibrary
+from isotherm import IsothermError, MissingLibrary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

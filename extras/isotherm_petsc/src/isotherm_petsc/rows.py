@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.errors import FileError
-from isotherm.graph.rows import Rows
-from isotherm.graph.saved.file import SavedFile, open_file
+from isotherm import FileError
+from isotherm.engines.api import Rows, SavedFile, open_file
 
 if TYPE_CHECKING:
     from isotherm_petsc.ranks import Array, Ranks

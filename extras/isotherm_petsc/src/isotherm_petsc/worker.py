@@ -8,7 +8,7 @@ from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from isotherm.errors import ParameterError, SessionError
+from isotherm import ParameterError, SessionError
 from isotherm_petsc.part import Asked, Part
 from isotherm_petsc.petsc import petsc
 from isotherm_petsc.ranks import Array, Ranks, ToldByFirst, mpi
@@ -17,7 +17,7 @@ from isotherm_petsc.rows import OwnRows, same_file
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from isotherm.graph.saved.file import SavedFile
+    from isotherm.engines.api import SavedFile
 
 _teams: list[Team] = []  # of this process: at most one
 
