@@ -1,6 +1,8 @@
 """Engines of other distributions: found by an entry point, before anything is read or done."""
 
+import ast
 import importlib.metadata
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +18,11 @@ from isotherm import (
     MultiLabelDirichletClassifier,
     engines,
 )
+from isotherm.engines import api
 from isotherm.errors import MissingLibrary, ParameterError
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -128,3 +134,32 @@ def test_what_a_job_would_take_on_ranks_is_asked_of_their_engine(monkeypatch):
 def test_a_job_is_estimated_by_an_engine_of_this_machine(monkeypatch):
     monkeypatch.setattr(engines, "entry_points", lambda **_: [])
     assert engines.engine_for("petsc", 10) == engines.engine_for("auto", 10)
+
+
+def test_extras_import_only_what_engines_may():
+    allowed = {
+        "isotherm": set(isotherm.__all__),
+        "isotherm.engines.api": set(api.__all__),
+        "isotherm.__main__": {"run"},
+    }
+    paths = sorted((ROOT / "extras").glob("*/src/**/*.py"))
+    assert paths
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "isotherm":
+                names = {alias.name for alias in node.names}
+                assert names <= allowed.get(node.module, set()), path
+            elif isinstance(node, ast.Import):
+                assert not [a.name for a in node.names if a.name.split(".")[0] == "isotherm"], path
+
+
+def test_what_engines_may_import_is_on_their_page_and_in_one_place():
+    assert not set(api.__all__) & set(isotherm.__all__)
+    for name in api.__all__:
+        assert getattr(api, name) is not None
+        assert f"`{name}`" in PAGE
+
+
+def test_the_engine_on_the_page_is_the_one_that_is_tested():
+    code = (ROOT / "tests" / "dense_engine.py").read_text(encoding="utf-8")
+    assert f"```python\n{code[code.index('from dataclasses') :]}```" in PAGE

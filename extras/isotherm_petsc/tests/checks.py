@@ -15,6 +15,7 @@ import stand_in
 from isotherm import DirichletClassifier, Graph, SolveOptions, read_graph, solve_dirichlet
 from isotherm.dirichlet import DirichletProblem, Ties
 from isotherm.engines import choose_engine
+from isotherm.engines.conformance import Conformance
 from isotherm.errors import ParameterError, SessionError
 from isotherm.solvers import Warm
 from isotherm_petsc import PetscEngine, serve
@@ -77,6 +78,16 @@ def every_temperature_is_within_its_proven_bound(folder, rng):
                 assert found.error_bound[~found.unreached].max() <= tol
                 assert (found.engine, found.solver) == ("petsc", "cg")
                 assert_within_bounds(found, exact(problem))
+
+
+@check
+def the_promises_of_every_engine_are_kept(*_):
+    suite = Conformance()
+    suite.engine = PetscEngine()
+    claims = [name for name in dir(suite) if name.startswith("test_")]
+    assert len(claims) >= 8
+    for name in claims:
+        getattr(suite, name)()
 
 
 @check

@@ -13,31 +13,25 @@ HAS_PETSC = find_spec("petsc4py") is not None
 class LinearSystem:
     """See `isotherm_petsc.petsc.LinearSystem`."""
 
-    def __init__(self, ranks, matrix, numbers, n_nodes):
-        self.ranks, self.matrix, self.numbers = ranks, matrix, numbers
-        self.n_nodes, self.diagonal = n_nodes, matrix.diagonal()
+    def __init__(self, graph, matrix):
+        self.graph, self.ranks, self.matrix = graph, graph.ranks, matrix
+        self.diagonal = matrix.diagonal(graph.own.start)
 
     def sum(self, own):
-        return self.ranks.gathered(np.float64(own)).sum()
-
-    def product(self, own):
-        """M P, with P of all nodes: slow, and right."""
-        whole = np.zeros((self.ranks.size, self.n_nodes))
-        whole[0, self.numbers[: len(own)]] = own
-        return self.matrix @ self.ranks.gathered(whole[0]).sum(axis=0)[self.numbers]
+        return np.sum(self.ranks.gathered(own))
 
     def solve(self, b, x, unit, goal, watch, steps):
-        r = b - self.product(x)
+        r = b - self.matrix @ self.graph.around(x)
         p, rz = np.zeros_like(b), np.inf
         while True:
             own = np.abs(r / unit).max(initial=0.0)
-            level = float(self.ranks.gathered(np.float64(own)).max())
+            level = np.max(self.ranks.gathered(own))
             if level <= goal or (watch is not None and watch(steps, level / goal)):
                 break
             z = r / self.diagonal
             before, rz = rz, self.sum(r @ z)
             p = z + rz / before * p
-            v = self.product(p)
+            v = self.matrix @ self.graph.around(p)
             alpha = rz / self.sum(p @ v)
             x += alpha * p
             r -= alpha * v

@@ -7,36 +7,32 @@ import pytest
 
 from isotherm import Graph
 from isotherm.errors import MissingLibrary
+from isotherm.graph.rows import Rows
 from isotherm.graph.saved.file import open_file
+from isotherm.solvers.imbalance import Imbalance
 from isotherm_petsc.cost import cost_lines
-from isotherm_petsc.part import joined
 from isotherm_petsc.petsc import petsc
-from isotherm_petsc.rows import _own_first, cuts_of
+from isotherm_petsc.rows import cuts_of, with_ghosts
 
 pytest.importorskip("mpi4py")
 
 
-def numbers(levels, n_nodes=5.0, stray=0.0, ends=(-1.0, 2.0, -3.0, 4.0)):
-    found = np.full((7, 4), -np.inf)
-    found[:3, : len(levels)] = levels
-    found[3:5, : len(levels)] = np.array([[-0.25], [0.5]])
-    found[5] = ends
-    found[6] = n_nodes, stray, 0.0, 0.0
-    return found
+def numbers(levels, n_nodes=5, *, stray=False, degrees=(1.0, 2.0), exits=(3.0, 4.0)):
+    levels, low, high = np.array(levels), np.full(len(levels), 0.25), np.full(len(levels), 0.5)
+    return Imbalance(levels, levels, levels, low, high, degrees, exits, n_nodes, stray)
 
 
 def test_a_level_that_is_no_number_on_one_rank_is_none_for_all():
-    whole = joined(np.array([numbers([1.0, np.nan]), numbers([2.0, 3.0])]), 2)
-    assert whole.level[0] == 2.0
-    assert np.isnan(whole.level[1])
+    for parts in ([[1.0, np.nan], [2.0, 3.0]], [[2.0, 3.0], [1.0, np.nan]]):
+        whole = Imbalance.joined([numbers(levels) for levels in parts])
+        assert whole.level[0] == 2.0
+        assert np.isnan(whole.level[1])
 
 
 def test_extremes_counts_and_strays_are_those_of_all_ranks():
-    nothing = np.full((7, 4), -np.inf)
-    nothing[6] = 0.0
-    one = numbers([1.0], ends=(-1.0, 2.0, -3.0, 4.0))
-    other = numbers([0.5], n_nodes=2.0, stray=1.0, ends=(-0.5, 1.0, -4.0, 5.0))
-    whole = joined(np.array([one, nothing, other]), 1)
+    one = numbers([1.0])
+    other = numbers([0.5], n_nodes=2, stray=True, degrees=(0.5, 1.0), exits=(4.0, 5.0))
+    whole = Imbalance.joined([one, other])
     assert whole.degrees == (0.5, 2.0)
     assert whole.exits == (3.0, 5.0)
     assert (whole.low[0], whole.high[0]) == (0.25, 0.5)
@@ -61,11 +57,13 @@ def test_ranks_get_about_the_same_and_at_least_one_node_each(tmp_path, size):
 
 
 def test_rows_are_sorted_by_the_numbers_that_a_rank_gives():
-    ends = np.array([0, 3, 5, 9, 1, 2, 4, 8, 9])  # two rows; the rank has 4 to 7
-    at = _own_first(np.array([0, 4, 9]), ends < 4, ends < 8)
-    found = np.empty_like(ends)
-    found[at] = ends
-    assert found.tolist() == [5, 0, 3, 9, 4, 1, 2, 8, 9]
+    ends = np.array([0, 3, 5, 9, 1, 2, 4, 8, 9], dtype=np.int32)  # the rank has 4 and 5
+    rows, numbers = with_ghosts(Rows(np.array([0, 4, 9]), ends, None), 4, 6)
+    assert numbers.tolist() == [0, 1, 2, 3, 4, 5, 8, 9]
+    assert numbers[rows.ends].tolist() == ends.tolist()
+    assert rows.start.tolist() == [0, 0, 0, 0, 0, 4, 9, 9, 9]
+    whole, numbers = with_ghosts(Rows(np.array([0, 1, 3]), ends[:3] % 2, None), 0, 2)
+    assert (numbers.tolist(), whole.start.tolist()) == ([0, 1], [0, 1, 3])
 
 
 def test_the_price_of_the_first_rank_is_told():

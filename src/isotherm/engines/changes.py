@@ -30,7 +30,7 @@ from isotherm.engines.additions import with_added
 from isotherm.engines.kept_columns import KeptColumns
 from isotherm.errors import LabelError
 from isotherm.read_only import cached_property
-from isotherm.solvers.method import Warm, settle
+from isotherm.solvers.method import Warm, picked, settle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,8 +83,8 @@ class Changes:
             result = other.apply(changes, stop=stop, progress=progress)
             self.__dict__ = other.__dict__  # now that it has succeeded
             return result
+        problem = changed_problem(self._problem, self._known | dict(changes))
         known = self._with(changes)
-        problem = changed_problem(self._problem, known)
         if not self._follows(problem, known):
             return problem, self._begin_again(problem, stop, progress)
         linked = [i for i in known if not self._is_alone(i)]
@@ -137,35 +137,24 @@ class Changes:
         self, changes: Mapping[int, NDArray[np.float64] | None]
     ) -> dict[int, NDArray[np.float64] | None]:
         """All changes since the solve, those that came to nothing left out."""
-        n, K, ties = self._problem.graph.n_nodes, self._problem.n_columns, self._problem.ties
+        ties, known = self._problem.ties, dict(self._known)
         tied = set() if ties is None else set(ties.nodes.tolist())
-        known = dict(self._known)
         for i, row in changes.items():
-            if not 0 <= i < n:
-                raise LabelError(f"there is no node at position {i}: the last one is {n - 1}")
             if row is None and not (self._columns.is_seed[i] or i in tied):
                 known.pop(i, None)  # free as it was
                 continue
             known[i] = row
-        widths = {len(row) for row in known.values() if row is not None} | {K}
-        if len(widths) > 1:
-            found = sorted(widths - {K})
-            raise LabelError(f"values must have {K} column(s) like the problem, got {found}")
         return known
 
     def _with_columns(self, columns: Sequence[int]) -> Changes:
         """The same with some of the columns, or others, in another order; −1: one of zeros."""
         other = copy(self)
 
-        def picked(rows: NDArray[np.floating]) -> NDArray[np.floating]:
-            wider = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
-            return np.ascontiguousarray(wider[:, columns])
-
         def picked_of(solution: Solution) -> Solution:
             proof = solution.certificate
-            factors = picked(proof.columns[np.newaxis])[0]
-            spans = picked(proof.spans[np.newaxis])[0]
-            T = picked(solution.temperatures)
+            factors = picked(proof.columns[np.newaxis], columns)[0]
+            spans = picked(proof.spans[np.newaxis], columns)[0]
+            T = picked(solution.temperatures, columns)
             T[solution.unreached] = np.nan  # in a new column, too
             return replace(
                 solution,
@@ -173,11 +162,12 @@ class Changes:
                 certificate=replace(proof, columns=factors, spans=spans),
             )
 
-        other._problem = self._problem.with_values(picked(self._problem.seed_values))
+        other._problem = self._problem.with_values(picked(self._problem.seed_values, columns))
         other._solution = picked_of(self._solution)
         other._now = other._solution if self._now is self._solution else picked_of(self._now)
         other._known = {
-            i: None if row is None else picked(row[np.newaxis])[0] for i, row in self._known.items()
+            i: None if row is None else picked(row[np.newaxis], columns)[0]
+            for i, row in self._known.items()
         }
         return other
 
@@ -286,9 +276,18 @@ class Inflow(NamedTuple):
 def changed_problem(
     base: DirichletProblem,
     known: Mapping[int, NDArray[np.float64] | None],
+    columns: Sequence[int] | None = None,
 ) -> DirichletProblem:
-    """The problem with some nodes held otherwise, or no longer."""
-    ties = base.ties
+    """The problem after changes, as `Session.change` takes them; LabelError if it is none."""
+    if columns is not None:
+        base = base.with_values(picked(base.seed_values, columns))
+    n, k, ties = base.graph.n_nodes, base.n_columns, base.ties
+    for i in known:
+        if not 0 <= i < n:
+            raise LabelError(f"there is no node at position {i}: the last one is {n - 1}")
+    widths = {len(row) for row in known.values() if row is not None} - {k}
+    if widths:
+        raise LabelError(f"values must have {k} column(s) like the problem, got {sorted(widths)}")
     kept = ~np.isin(base.boundary, np.fromiter(known, np.intp, len(known)))
     held = {i: row for i, row in known.items() if row is not None}
     if ties is not None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Self
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from isotherm.dirichlet import DirichletProblem
@@ -107,11 +108,11 @@ class Session(Protocol):
 
     def hold(self, node: int, values: NDArray[np.float64]) -> Solution:
         """One more seed, or another value of one; see `change`."""
-        ...
+        return self.change({node: np.asarray(values, dtype=np.float64)})
 
     def release(self, node: int) -> Solution:
         """One seed less; see `change`."""
-        ...
+        return self.change({node: None})
 
     def respond(self, nodes: NDArray[np.intp], tol: float) -> NDArray[np.float64]:
         """Temperatures, shape (n, m), when d units of heat are put in at one node, all seeds at 0.
@@ -143,6 +144,8 @@ class Session(Protocol):
         """Give back what is held."""
         ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -11,14 +11,15 @@ import math
 import time
 from itertools import chain
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from isotherm.arithmetic import in_standard_arithmetic
 from isotherm.compiled import on_threads
 from isotherm.engines.changes import Changes
-from isotherm.errors import LabelError, ParameterError, SessionError
+from isotherm.engines.engine import Session
+from isotherm.errors import LabelError, SessionError
 from isotherm.locks import by_one_thread, lock_of
 from isotherm.memory import check_room
 from isotherm.solvers.attempt import Attempt, attempt, iterated
@@ -44,7 +45,7 @@ logger = logging.getLogger(__name__)
 Found = TypeVar("Found")
 
 
-class HostSession:
+class HostSession(Session):
     """See `isotherm.engines.engine.Session`.
 
     Parameters
@@ -134,7 +135,7 @@ class HostSession:
             problem.graph.n_nodes, problem.n_columns, what="columns", memory=self.options.memory
         )
         started = time.perf_counter()
-        warm = None if start is None else checked(start, problem)
+        warm = start and start.shaped(problem)
         if problem.n_free == 0 or problem.n_columns == 0:
             done = Attempt(problem.start(), nothing_to_prove(problem), 0, True, False)
             return self._solution(problem, done, next(self._chosen()), started, "")
@@ -250,14 +251,6 @@ class HostSession:
         self._changes = Changes(self, problem, solution)
         return solution
 
-    def hold(self, node: int, values: NDArray[np.float64]) -> Solution:
-        """See `isotherm.engines.engine.Session`."""
-        return self.change({node: np.asarray(values, dtype=np.float64)})
-
-    def release(self, node: int) -> Solution:
-        """See `isotherm.engines.engine.Session`."""
-        return self.change({node: None})
-
     # --- life ---------------------------------------------------------------------------------
 
     @in_standard_arithmetic
@@ -306,23 +299,6 @@ class HostSession:
         self._closed = True
         self._methods.clear()
         self._changes = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def checked(warm: Warm, problem: DirichletProblem) -> Warm:
-    """The same in the shapes of the problem."""
-    T, shape = warm.temperatures, (problem.graph.n_nodes, problem.n_columns)
-    if T.dtype.kind not in "biuf" or T.size != math.prod(shape) or len(T) != shape[0]:
-        raise ParameterError(
-            f"temperatures to start from must be numbers of shape {shape}, got {T.dtype} of "
-            f"shape {T.shape}"
-        )
-    return warm._replace(temperatures=T.reshape(shape))
 
 
 def shortfall(found: Attempt, solver: Solver, tol: float) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 INT32_MAX = np.iinfo(np.int32).max
+NOWHERE = 2**63 - 1  # behind all nodes
 BLOCK = 1 << 22  # entries that are looked at at once
 FEW = 1 << 12  # entries whose product NumPy makes as quickly as SciPy
 PANEL = 16  # columns that the core multiplies at once
@@ -185,15 +186,18 @@ class Rows(Sealed):
             count += int(np.count_nonzero(own == self.ends[start[0] : start[-1]]))
         return count
 
-    def components(self) -> NDArray[np.int32]:
-        """The connected component of each node, numbered from 0."""
+    def components(self, first_ghost: int = NOWHERE) -> NDArray[np.int32]:
+        """The connected component of each node, numbered from 0.
+
+        Nodes from `first_ghost` on have no rows of their own, though others lead to them.
+        """
         if not self.compiled:
             from scipy.sparse.csgraph import connected_components
 
             _, found = connected_components(self.matrix(), directed=False)
             return np.asarray(found)
         component = np.empty(self.n_nodes, dtype=np.int32)
-        core.components(self.start, self.ends, component, n_threads())
+        core.components(self.start, self.ends, component, n_threads(), first_ghost)
         return component
 
     def matrix(self) -> scipy.sparse.csr_array:

@@ -15,7 +15,7 @@ nothing with a solver.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from isotherm.graph.rows import row_sums
 from isotherm.rounding import OTHERS, rounding_of_sums
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from isotherm.dirichlet import DirichletProblem
@@ -66,6 +68,35 @@ class Imbalance:
     n_nodes: int
     stray: bool
 
+    @classmethod
+    def joined(cls, parts: Sequence[Imbalance]) -> Imbalance:
+        """Of all nodes, from parts of them; a level that is NaN in one part is NaN in all."""
+
+        def all_of(name: str) -> NDArray[Any]:
+            return np.array([getattr(part, name) for part in parts])
+
+        degrees, exits = all_of("degrees"), all_of("exits")
+        return cls(
+            level=all_of("level").max(axis=0),
+            rounding=all_of("rounding").max(axis=0),
+            relative=all_of("relative").max(axis=0),
+            low=all_of("low").min(axis=0),
+            high=all_of("high").max(axis=0),
+            degrees=(float(degrees.min()), float(degrees.max())),
+            exits=(float(exits.min()), float(exits.max())),
+            n_nodes=int(all_of("n_nodes").sum()),
+            stray=bool(all_of("stray").any()),
+        )
+
+    @classmethod
+    def beside(cls, parts: Sequence[Imbalance]) -> Imbalance:
+        """Of all columns, from some of them and then others, by the same h."""
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("level", "rounding", "relative", "low", "high")
+        }
+        return replace(parts[0], **columns)
+
 
 def imbalance(
     problem: DirichletProblem,
@@ -87,20 +118,9 @@ def imbalance(
     """
     if problem.heat is not None:
         raise ValueError("nothing is proven of temperatures where heat is put in")
-    free = problem.free
-    parts = [_of_nodes(problem, X, h, some, drains) for some in _lots(problem, X.shape[1] + 1)]
-    of = {name: np.array([part[name] for part in parts]) for name in parts[0]}
-    return Imbalance(
-        level=of["level"].max(axis=0),
-        rounding=of["rounding"].max(axis=0),
-        relative=of["relative"].max(axis=0),
-        low=of["low"].min(axis=0),
-        high=of["high"].max(axis=0),
-        degrees=(float(of["least_degree"].min()), float(of["greatest_degree"].max())),
-        exits=(float(h[free].min()), float(h[free].max())),
-        n_nodes=len(free),
-        stray=bool(h[~problem.is_free].any()),
-    )
+    lots = _lots(problem, X.shape[1] + 1)
+    found = Imbalance.joined([_of_nodes(problem, X, h, some, drains) for some in lots])
+    return replace(found, stray=bool(h[~problem.is_free].any()))
 
 
 def drains_of(problem: DirichletProblem, h: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -180,7 +200,7 @@ def _of_nodes(
     h: NDArray[np.float64],
     nodes: NDArray[np.intp],
     drains: NDArray[np.float64] | None,
-) -> dict[str, Any]:
+) -> Imbalance:
     around = _Surroundings(problem, nodes)
     drain = (_drain(around, h) if drains is None else drains[nodes])[:, np.newaxis]
     drain[~(drain > 0)] = np.nan  # h proves nothing
@@ -188,15 +208,17 @@ def _of_nodes(
     known = np.zeros((0, X.shape[1])) if ties is None else ties.values[around.tie]
     r, rounding = around.balance(X, known)
     degrees = around.degrees
-    return {
-        "level": ((np.abs(r) + rounding) / drain).max(axis=0),
-        "rounding": (rounding / drain).max(axis=0),
-        "relative": (np.abs(r) / degrees[:, np.newaxis]).max(axis=0),
-        "low": X[nodes].min(axis=0),
-        "high": X[nodes].max(axis=0),
-        "least_degree": degrees.min(),
-        "greatest_degree": degrees.max(),
-    }
+    return Imbalance(
+        level=((np.abs(r) + rounding) / drain).max(axis=0),
+        rounding=(rounding / drain).max(axis=0),
+        relative=(np.abs(r) / degrees[:, np.newaxis]).max(axis=0),
+        low=X[nodes].min(axis=0),
+        high=X[nodes].max(axis=0),
+        degrees=(float(degrees.min()), float(degrees.max())),
+        exits=(float(h[nodes].min()), float(h[nodes].max())),
+        n_nodes=len(nodes),
+        stray=False,
+    )
 
 
 def _ties_of(

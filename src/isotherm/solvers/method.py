@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -13,7 +14,7 @@ from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.solvers.certificate import guessed, prove
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,11 +40,30 @@ class Warm(NamedTuple):
     exits: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, solution: Solution) -> Warm:
-        """From where another solve ended; its exit times only if they proved something."""
-        exits = solution.certificate.nodes
+    def of(cls, solution: Solution, columns: Sequence[int] | None = None) -> Warm:
+        """From where another solve ended; its exit times only if they proved something.
+
+        `columns`: some of them, see `picked`.
+        """
+        T, exits = solution.temperatures, solution.certificate.nodes
         is_proven = np.isfinite(np.nansum(exits))  # NaN only at unreached nodes, see Certificate
-        return cls(solution.temperatures, exits if is_proven else None)
+        return cls(T if columns is None else picked(T, columns), exits if is_proven else None)
+
+    def shaped(self, problem: DirichletProblem) -> Warm:
+        """The same in the shapes of a problem; ParameterError if they cannot be had."""
+        T, shape = self.temperatures, (problem.graph.n_nodes, problem.n_columns)
+        if T.dtype.kind not in "biuf" or T.size != math.prod(shape) or len(T) != shape[0]:
+            raise ParameterError(
+                f"temperatures to start from must be numbers of shape {shape}, got {T.dtype} of "
+                f"shape {T.shape}"
+            )
+        return self._replace(temperatures=T.reshape(shape))
+
+
+def picked(rows: NDArray[np.floating], columns: Sequence[int]) -> NDArray[np.floating]:
+    """Some columns, in this order; −1 is one of zeros."""
+    wider = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
+    return np.ascontiguousarray(wider[:, columns])
 
 
 class Reached(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from isotherm.errors import IsothermError
+from isotherm import IsothermError
 from isotherm_petsc.worker import serve
 
 

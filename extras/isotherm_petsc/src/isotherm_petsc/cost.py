@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 
-from isotherm.errors import ParameterError
-from isotherm.memory import size_text
-from isotherm_petsc.part import AT_ONCE
+from isotherm import ParameterError
+from isotherm.engines.api import size_text
 
 PROCESS = 170e6  # bytes of a rank without a graph: isotherm, SciPy, mpi4py and PETSc
 PER_ENTRY = 12 + 12 + 4  # PETSc's, and while they are made; ends of own rows numbered anew
@@ -44,7 +43,7 @@ def cost_lines(
     >>> for line in cost_lines(1e8, 1e9, 10, 4):
     ...     print(line)
     100,000,000 nodes, 1,000,000,000 edges, 10 classes on 4 ranks
-    memory: 45.2 GiB on the first rank (temperatures of all nodes are there), 23.0 GiB on others
+    memory: 40.0 GiB on the first rank (temperatures of all nodes are there), 17.8 GiB on others
     the graph: 8.9 GiB, in a file that all ranks can read
     about 11 × 20 steps; seconds: computing 532, sending 131, on the first rank alone 10
     """
@@ -56,8 +55,7 @@ def cost_lines(
         )
     n, e = nodes / ranks, 2 * edges / ranks
     ghosts = 0.0 if ranks == 1 else (nodes - n) * -math.expm1(-e / nodes)
-    at_once = min(classes, AT_ONCE)
-    share = PROCESS + PER_ENTRY * e + 8 * VECTORS * n + (n + ghosts) * (24 + 8 * at_once)
+    share = PROCESS + PER_ENTRY * e + 8 * VECTORS * n + (n + ghosts) * 32
     alone = PROCESS + nodes * (8 * classes + PER_NODE_FIRST + 8 * LEFT_OUT)
     first = share + alone - PROCESS
     columns = classes + 1

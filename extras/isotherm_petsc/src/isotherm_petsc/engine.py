@@ -8,18 +8,28 @@ import weakref
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-import isotherm
-from isotherm.engines import choose_engine
-from isotherm.engines.changes import changed_problem
-from isotherm.engines.session import checked
-from isotherm.errors import IsothermWarning, LabelError, ParameterError, SessionError
-from isotherm.memory import check_room, size_text
-from isotherm.solvers import Solution, SolveOptions, Warm
-from isotherm.solvers.certificate import nothing_to_prove, prove
+from isotherm import (
+    IsothermWarning,
+    ParameterError,
+    SessionError,
+    Solution,
+    SolveOptions,
+    __version__,
+)
+from isotherm.engines.api import (
+    Session,
+    Warm,
+    changed_problem,
+    check_room,
+    choose_engine,
+    nothing_to_prove,
+    prove,
+    size_text,
+)
 from isotherm_petsc.cost import cost_lines
 from isotherm_petsc.part import Asked
 from isotherm_petsc.rows import cuts_of
@@ -28,10 +38,8 @@ from isotherm_petsc.worker import Team, team
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from isotherm.dirichlet import DirichletProblem
-    from isotherm.engines.engine import Session
-    from isotherm.solvers import Certificate
-    from isotherm.solvers.options import Progress
+    from isotherm import Certificate, DirichletProblem
+    from isotherm.engines.api import Progress
     from isotherm_petsc.ranks import Array
 
 
@@ -44,9 +52,9 @@ class PetscEngine:
 
     def __post_init__(self) -> None:
         own = version("isotherm_petsc")
-        if own != isotherm.__version__:
+        if own != __version__:
             raise ParameterError(
-                f"isotherm_petsc {own} needs isotherm {own}, got {isotherm.__version__}: install "
+                f"isotherm_petsc {own} needs isotherm {own}, got {__version__}: install "
                 "both from the same sources"
             )
         team()
@@ -70,8 +78,8 @@ class Handle:
         self.give_back = weakref.finalize(self, team.gone.append, self.number)
 
 
-class RankPrepared:
-    """See `isotherm.engines.engine.Session`: a problem that the ranks have made ready."""
+class RankPrepared(Session):
+    """See `Session`: a problem that the ranks have made ready."""
 
     is_busy = False  # other threads wait for their turn by themselves
 
@@ -81,31 +89,30 @@ class RankPrepared:
                 f"solver={options.solver!r} works on one machine only: use 'cg', or leave it out"
             )
         self.options, self._team, self._part = options, team, Handle(team)
-        self._exits: Array | None = None
         self._solution: Solution | None = None
         self._closed = False
-        graph: Any = problem.graph
-        file, ties, n_seeds = graph.rows.file, problem.ties, problem.n_seeds
+        rows: Any = problem.graph.rows
+        ties, s, file = problem.ties, problem.n_seeds, rows.file
         cuts = cuts_of(file, team.ranks.size)
-        boundary = problem.boundary.astype(np.int64)
-        tied, weights = np.empty(0, np.int64), np.empty(0)
+        # Seeds in the order of their nodes; those that are held are as if tied without end.
+        self._order = order = np.argsort(problem.seeds, kind="stable")
+        seeds, weights = problem.seeds[order], np.full(s, np.inf)
         if ties is not None:
-            tied, weights = ties.nodes.astype(np.int64), ties.weights
+            weights = np.append(weights[: len(problem.boundary)], ties.weights)[order]
         asked = Asked(
             leak=problem.leak,
             tol=options.tol,
             threads=options.threads,
             roundings=0.0 if ties is None else float(ties.roundings),
-            boundary=np.searchsorted(boundary, cuts),
-            tied=np.searchsorted(tied, cuts),
+            cuts=np.searchsorted(seeds, cuts),
         )
-        found = np.empty(graph.n_nodes, bool), np.empty(len(boundary), bool), np.empty(n_seeds, "q")
+        found = np.empty(rows.n_nodes, bool), np.empty(s, bool), np.empty(s, "q")
+        known = {"seeds": seeds, "weights": weights, "found": found}
         place = file.path, str(Path.cwd()), file.header.pack()
-        seeds = boundary, tied, weights
-        self._ask("prepare", place, asked, cuts, file=file, seeds=seeds, found=found)
-        touching = np.append(found[1], np.ones(len(tied), dtype=bool))
+        self._ask("prepare", place, asked, cuts, file=file, **known)
+        where = np.argsort(order)
         self.problem = problem.told(
-            is_reached=found[0], is_touching=touching, seed_components=found[2]
+            is_reached=found[0], is_touching=found[1][where], seed_components=found[2][where]
         )
 
     def _ask(self, job: str, *told: Any, **own: Any) -> Any:
@@ -141,21 +148,17 @@ class RankPrepared:
     ) -> Solution:
         began, shape = time.perf_counter(), (problem.graph.n_nodes, problem.n_columns)
         check_room(*shape, what="columns", memory=self.options.memory)
-        T, steps = np.zeros(shape), 0
+        T, h, steps = np.zeros(shape), np.zeros(shape[0]), 0
         if start is not None:
-            T[:] = checked(start, problem).temperatures
+            T[:] = start.shaped(problem).temperatures
         if problem.n_free == 0 or problem.n_columns == 0:
             T[problem.boundary] = problem.values
             proof = nothing_to_prove(problem)
         else:
             asked = problem.bounds, tol, start is not None, progress is not None
-            Y = problem.seed_values
-            found, steps = self._ask("solve", *asked, Y=Y, T=T, progress=progress)
-            if self._exits is None:
-                exits = np.empty(shape[0])
-                self._ask("exits", whole=exits)
-                self._exits = exits
-            proof = prove(problem, T, self._exits, found)
+            Y = problem.seed_values[self._order]
+            found, steps = self._ask("solve", *asked, Y=Y, T=T, h=h, progress=progress)
+            proof = prove(problem, T, h, found)
         T[problem.is_unreached] = np.nan
         missed = ""
         if not proof.bound <= tol:
@@ -176,31 +179,12 @@ class RankPrepared:
         """See `Session`: solved anew, from where the last solve ended."""
         if self._solution is None:
             raise SessionError("there is no solution to change yet: solve the problem first")
-        problem, T = self.problem, self._solution.temperatures
-        if columns is not None:
-            problem = problem.with_values(_picked(problem.seed_values, columns))
-            T = _picked(T, columns)
-        n, k, known = problem.graph.n_nodes, problem.n_columns, {}
-        for i, row in changes.items():
-            if not 0 <= i < n:
-                raise LabelError(f"there is no node at position {i}: the last one is {n - 1}")
-            if row is not None and len(row) != k:
-                raise LabelError(f"values must have {k} column(s) like the problem, got {len(row)}")
-            if row is not None or i in problem.seeds:
-                known[i] = row
-        other = RankPrepared(self._team, changed_problem(problem, known), self.options)
-        solution = other.solve(start=Warm(T), progress=progress)
-        self.problem, self._part, self._exits = other.problem, other._part, other._exits
+        problem = changed_problem(self.problem, changes, columns)
+        other = RankPrepared(self._team, problem, self.options)
+        solution = other.solve(start=Warm.of(self._solution, columns), progress=progress)
+        self.problem, self._part, self._order = other.problem, other._part, other._order
         self._solution = solution
         return solution
-
-    def hold(self, node: int, values: Array) -> Solution:
-        """See `Session`."""
-        return self.change({node: np.asarray(values, dtype=np.float64)})
-
-    def release(self, node: int) -> Solution:
-        """See `Session`."""
-        return self.change({node: None})
 
     def respond(self, nodes: Array, tol: float) -> Array:
         """See `Session`."""
@@ -210,11 +194,12 @@ class RankPrepared:
 
     def prove(self, problem: DirichletProblem, X: Array, exits: Array) -> Certificate:
         """See `Session`."""
-        if problem.n_free == 0:
-            return nothing_to_prove(problem)
-        h = np.where(problem.is_free, exits, 0.0)
         with RankPrepared(self._team, problem, self.options) as other:
-            found = other._ask("prove", problem.n_columns, Y=problem.seed_values, T=X, h=h)
+            problem = other.problem
+            if problem.n_free == 0:
+                return nothing_to_prove(problem)
+            h, Y = np.where(problem.is_free, exits, 0.0), problem.seed_values[other._order]
+            found = other._ask("prove", problem.n_columns, Y=Y, T=X, h=h)
         return prove(problem, X, h, found)
 
     def prepare(self, problem: DirichletProblem, options: SolveOptions | None = None) -> Session:
@@ -231,17 +216,5 @@ class RankPrepared:
     def close(self) -> None:
         """Give back what the ranks hold; they do so when they are asked for something else."""
         self._closed = True
-        self._solution = self._exits = None
+        self._solution = None
         self._part.give_back()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def _picked(rows: Array, columns: Sequence[int]) -> Array:
-    """Some columns, in this order; −1 is one of zeros."""
-    wider = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
-    return np.ascontiguousarray(wider[:, columns])

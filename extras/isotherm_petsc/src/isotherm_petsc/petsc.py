@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.errors import MissingLibrary, NotEnoughMemory
+from isotherm import MissingLibrary, NotEnoughMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import scipy
 
-    from isotherm_petsc.ranks import Array, Ranks
+    from isotherm_petsc.ranks import Array
+    from isotherm_petsc.rows import OwnRows
 
     # Told after each step, on all ranks: which it is, and how far it is from the goal, as a
     # multiple of it; whether to stop.
@@ -60,25 +61,24 @@ class LinearSystem:
     needs more than `FEW_STEPS` steps: on grids and roads it takes hundreds. ``PETSC_OPTIONS`` can
     change them by the prefixes ``-isotherm_`` and ``-isotherm_multigrid_``.
 
-    A rank gives its own rows; `numbers` are those of their columns in the whole matrix.
+    A rank gives the rows of its own nodes, with a column for each node of its own and each ghost.
     """
 
-    def __init__(
-        self, ranks: Ranks, matrix: scipy.sparse.csr_array, numbers: Array, n_nodes: int
-    ) -> None:
-        self.ranks, PETSc = ranks, petsc()
-        index, size = PETSc.IntType, (matrix.shape[0], n_nodes)
+    def __init__(self, graph: OwnRows, matrix: scipy.sparse.csr_array) -> None:
+        self.ranks, PETSc = graph.ranks, petsc()
+        index, n, size = PETSc.IntType, graph.n_nodes, (graph.n_own, graph.n_nodes)
         most = np.iinfo(index).max
 
         def arrays() -> tuple[Array, ...]:
-            if max(n_nodes, matrix.nnz) > most:
+            if max(n, matrix.nnz) > most:
                 raise NotEnoughMemory(
-                    f"this PETSc counts to {most:,}: {n_nodes:,} nodes and {matrix.nnz:,} entries "
-                    "on a rank are too many; use more ranks, or a PETSc with 64-bit indices"
+                    f"this PETSc counts to {most:,}: {n:,} nodes and {matrix.nnz:,} entries on a "
+                    "rank are too many; use more ranks, or a PETSc with 64-bit indices"
                 )
-            return matrix.indptr.astype(index), numbers[matrix.indices].astype(index), matrix.data
+            ends = graph.numbers[matrix.indices].astype(index)
+            return matrix.indptr.astype(index), ends, matrix.data
 
-        rows = ranks.agreed(arrays)
+        rows, ranks = self.ranks.agreed(arrays), self.ranks
         if not _kept:
             _kept.append(PETSc.Vec().createMPI((1, ranks.size), comm=ranks.comm))
         self._matrix = PETSc.Mat().createAIJ(size=(size, size), csr=rows, comm=ranks.comm)
@@ -111,7 +111,7 @@ class LinearSystem:
             if norm <= look_at:
                 R = solver.buildResidual(self._room)  # which conjugate gradients keep
                 own = (np.abs(R.getArray(readonly=True)) / unit).max(initial=0.0)
-                level = float(self.ranks.gathered(np.float64(own)).max())
+                level = float(np.max(self.ranks.gathered(own)))
                 if level <= goal:
                     return CONVERGED
                 self.ratio = norm / level

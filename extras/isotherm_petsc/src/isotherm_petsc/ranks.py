@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from isotherm.errors import IsothermError, MissingLibrary
+from isotherm import IsothermError, MissingLibrary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
 Found = TypeVar("Found")
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -43,10 +43,10 @@ class Ranks:
     def __init__(self, comm: Any) -> None:
         self.comm = comm
         self.rank, self.size = int(comm.Get_rank()), int(comm.Get_size())
-        self.name = f"rank {self.rank} of {self.size}"
         self.has_agreed = False  # whether all ranks know of what was raised last
         # Where several wait, the first of them speaks.
         seconds = float(os.environ.get("ISOTHERM_PETSC_TIMEOUT", TIMEOUT))
+        self.name = f"rank {self.rank} of {self.size}"
         self.watchdog = Watchdog(self.name, seconds, patience=min(2.0 * self.rank, 20.0))
         here = socket.gethostname(), os.getpid()
         for rank, (host, pid) in enumerate(comm.allgather(here)):
@@ -72,69 +72,44 @@ class Ranks:
             found: Found = self.comm.bcast(given)
         return found
 
-    def gathered(self, numbers: Array | np.generic) -> Array:
-        """The same array of every rank, one after the other, on all of them; shape (size, …)."""
-        own = np.ascontiguousarray(numbers)
-        found = np.empty((self.size, *np.shape(numbers)), own.dtype)
-        with self.watchdog.waiting("the numbers of the other ranks"):
-            self.comm.Allgather(_bytes(own), _bytes(found))
+    def gathered(self, own: Found) -> list[Found]:
+        """What each rank has, on all of them; nothing of it is large."""
+        with self.watchdog.waiting("the other ranks"):
+            found: list[Found] = self.comm.allgather(own)
         return found
 
-    def any(self, flag: object) -> bool:
-        """Whether it is so on some rank."""
-        return bool(self.gathered(np.array(bool(flag))).any())
-
-    def spread(self, whole: Array | None, cuts: Array, own: Array) -> Array:
-        """Fill `own` with its rows of an array that the first rank has."""
+    def spread(self, whole: Array | None, cuts: Array, dtype: str = "d") -> Array:
+        """Own numbers, of those that the first rank has."""
+        own = np.empty(cuts[self.rank + 1] - cuts[self.rank], dtype)
         if whole is None:
-            self._fill(own, 0)
+            self.swap({}, {0: own})
             return own
         own[:] = whole[cuts[0] : cuts[1]]
         for rank in range(1, self.size):
-            self._send(whole[cuts[rank] : cuts[rank + 1]], rank)
+            self.swap({rank: whole[cuts[rank] : cuts[rank + 1]].astype(dtype)}, {})
         return own
 
     def collect(self, own: Array, whole: Array | None, cuts: Array) -> None:
-        """Put the rows of all ranks into an array of the first one, where they lie together."""
+        """Put the numbers of all ranks into an array of the first one, where they lie together."""
         if whole is None:
-            self._send(own, 0)
+            self.swap({0: own}, {})
             return
         whole[cuts[0] : cuts[1]] = own
         for rank in range(1, self.size):
-            rows = whole[cuts[rank] : cuts[rank + 1]]
-            room = rows if rows.flags.c_contiguous else np.empty(rows.shape, rows.dtype)
-            self._fill(room, rank)
-            if room is not rows:
-                rows[:] = room
-
-    def _send(self, rows: Array, other: int) -> None:
-        with self.watchdog.waiting(f"rank {other} to take rows"):
-            for piece in _pieces(np.ascontiguousarray(rows)):
-                self.comm.Send(piece, dest=other)
-
-    def _fill(self, rows: Array, other: int) -> None:
-        with self.watchdog.waiting(f"rows of rank {other}"):
-            for piece in _pieces(rows):
-                self.comm.Recv(piece, source=other)
-
-    def exchange(self, parts: Sequence[Array]) -> list[Array]:
-        """Send a list of whole numbers to every rank, and get one from each."""
-        counts = self.gathered(np.array([len(part) for part in parts]))[:, self.rank]
-        found = [np.empty(count, dtype=np.int64) for count in counts.tolist()]
-        self.swap(dict(enumerate(parts)), dict(enumerate(found)))
-        return found
+            given = np.empty(cuts[rank + 1] - cuts[rank], own.dtype)
+            self.swap({}, {rank: given})
+            whole[cuts[rank] : cuts[rank + 1]] = given
 
     def swap(self, sent: dict[int, Array], got: dict[int, Array]) -> None:
         """Send arrays to other ranks and fill those that they send, all at once."""
-        got = {rank: rows for rank, rows in got.items() if rank != self.rank}
-        pairs = [(rank, piece) for rank, rows in got.items() for piece in _pieces(rows)]
-        asked = [self.comm.Irecv(piece, source=rank) for rank, piece in pairs]
-        for rank, rows in sent.items():
-            if rank != self.rank:
-                pieces = _pieces(np.ascontiguousarray(rows))
-                asked += [self.comm.Isend(piece, dest=rank) for piece in pieces]
+        asked = []
+        for rank, numbers in got.items():
+            asked += [self.comm.Irecv(piece, source=rank) for piece in _pieces(numbers)]
+        for rank, numbers in sent.items():
+            pieces = _pieces(np.ascontiguousarray(numbers))
+            asked += [self.comm.Isend(piece, dest=rank) for piece in pieces]
         if asked:
-            with self.watchdog.waiting("the rows that ranks share"):
+            with self.watchdog.waiting("numbers of other ranks"):
                 type(asked[0]).Waitall(asked)
 
     def agreed(self, work: Callable[[], Found]) -> Found:
@@ -148,11 +123,10 @@ class Ranks:
             found = work()
         except Exception as raised:  # told to all
             error = raised
-        if not self.any(error is not None):
+        told = [one for one in self.gathered(_sendable(error)) if one is not None]
+        if not told:
             return found
         self.has_agreed = True
-        with self.watchdog.waiting("what went wrong"):
-            told = [one for one in self.comm.allgather(_sendable(error)) if one is not None]
         if self.rank > 0:
             raise ToldByFirst
         raise next((one for one in told if isinstance(one, IsothermError)), told[0])
@@ -251,11 +225,7 @@ def _sendable(error: Exception | None) -> Exception | None:
     return RuntimeError(f"{type(error).__name__}: {error}")
 
 
-def _pieces(rows: Array) -> list[Array]:
-    data = _bytes(rows)
+def _pieces(array: Array) -> list[Array]:
+    """The same memory, as bytes, so many at a time that MPI can count them."""
+    data = array.reshape(-1).view(np.uint8)
     return [data[first : first + PIECE] for first in range(0, len(data), PIECE)]
-
-
-def _bytes(array: Array) -> Array:
-    """The same memory, as bytes."""
-    return array.reshape(-1).view(np.uint8)

@@ -8,10 +8,8 @@ from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from isotherm.errors import ParameterError, SessionError
-from isotherm_petsc.part import Asked, Part, Stopped
+from isotherm import ParameterError, SessionError
+from isotherm_petsc.part import Asked, Part
 from isotherm_petsc.petsc import petsc
 from isotherm_petsc.ranks import Array, Ranks, ToldByFirst, mpi
 from isotherm_petsc.rows import OwnRows, same_file
@@ -19,9 +17,8 @@ from isotherm_petsc.rows import OwnRows, same_file
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from isotherm.graph.saved.file import SavedFile
+    from isotherm.engines.api import SavedFile
 
-END = "end"
 _teams: list[Team] = []  # of this process: at most one
 
 
@@ -54,7 +51,7 @@ class Team:
             self._is_busy, self.ranks.has_agreed = True, False
             try:
                 self.ranks.command((job, number, told, gone))
-                return self._do(job, number, told, gone, own)
+                return self._do(job, number, told, gone, **own)
             except BaseException as error:
                 if not self.ranks.has_agreed and self.ranks.size > 1:
                     self.ranks.abort(str(error) or type(error).__name__)
@@ -64,27 +61,27 @@ class Team:
 
     def serve(self) -> None:
         """Do what the first rank asks until that has done its work."""
-        job = ""
-        while job != END:
-            job, number, told, gone = self.ranks.wait_for_command()
+        while (command := self.ranks.wait_for_command()) is not None:
             try:
-                with suppress(ToldByFirst, Stopped):
-                    self._do(job, number, told, gone, {})
+                with suppress(ToldByFirst):
+                    self._do(*command)
             except BaseException as error:
                 self.ranks.abort(f"{type(error).__name__}: {error}")
                 raise
+        self._drop(list(self._parts))
 
     def end(self) -> None:
         """Let the others go."""
-        self.ranks.command((END, 0, (), []))
-        self._do(END, 0, (), [], {})
+        self.ranks.command(None)
+        self._drop(list(self._parts))
 
-    def _do(self, job: str, number: int, told: Any, gone: list[int], own: dict[str, Any]) -> Any:
-        for other in list(self._parts) if job == END else gone:
-            if other in self._parts:
-                self._parts.pop(other).close()
-        if job == END:
-            return None
+    def _drop(self, numbers: list[int]) -> None:
+        for number in numbers:
+            if number in self._parts:  # it was made without a fault
+                self._parts.pop(number).close()
+
+    def _do(self, job: str, number: int, told: Any, gone: list[int], **own: Any) -> Any:
+        self._drop(gone)
         if job == "prepare":
             return self._prepare(number, *told, **own)
         return getattr(self._parts[number], job)(*told, **own)
@@ -97,7 +94,8 @@ class Team:
         cuts: Array,
         *,
         file: SavedFile | None = None,
-        seeds: tuple[Any, Any, Any] = (None, None, None),
+        seeds: Array | None = None,
+        weights: Array | None = None,
         found: tuple[Any, Any, Any] = (None, None, None),
     ) -> None:
         """Make a problem ready, and find out what heat reaches: see `same_file` and `Part`."""
@@ -107,14 +105,9 @@ class Team:
             self._graph = graph = OwnRows(ranks, opened, cuts)
         used = file or graph.file
         ranks.agreed(used.look)  # GraphError if it was written over since
-        own = []
-        for given, where, dtype in zip(
-            seeds, (asked.boundary, asked.tied, asked.tied), "qqd", strict=True
-        ):
-            own.append(ranks.spread(given, where, np.empty(np.diff(where)[ranks.rank], dtype)))
-        part = Part(graph, asked, own[0] - graph.first, own[1] - graph.first, own[2])
-        self._parts[number] = part
-        part.tell(*found)
+        own = ranks.spread(seeds, asked.cuts, "q"), ranks.spread(weights, asked.cuts)
+        self._parts[number] = Part(graph, asked, *own)
+        self._parts[number].tell(*found)
 
 
 @contextmanager

@@ -139,7 +139,7 @@ class CudaOperator(ReferenceOperator):
                 self.evidence(ties, k, self.device.upload(X[:, k : k + at_once]), on_device, nodes)
                 for k in range(0, X.shape[1], at_once)
             ]
-        return self.joined(parts)
+        return Imbalance.beside(parts)
 
     def drains(self, problem: DirichletProblem, h: NDArray[np.float64]) -> None:
         """To find them for each proof anew takes no longer here."""
@@ -161,7 +161,7 @@ class CudaOperator(ReferenceOperator):
 
     def evidence(
         self, ties: DeviceTies | None, first: int, X: Any, h: Any, nodes: Nodes | None = None
-    ) -> dict[str, Any]:
+    ) -> Imbalance:
         """What proves some columns, from `first` on."""
         nodes = self.nodes if nodes is None else nodes
         if ties is not None:
@@ -169,10 +169,4 @@ class CudaOperator(ReferenceOperator):
             ties = ties._replace(
                 values=self.device.xp.ascontiguousarray(ties.values[:, first : first + width])
             )
-        return self.device.kernels.prove(self.rows, nodes, ties, X, h)
-
-    def joined(self, parts: list[dict[str, Any]]) -> Imbalance:
-        """What proves all columns."""
-        arrays = ("level", "rounding", "relative", "low", "high")
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in arrays}
-        return Imbalance(**(parts[0] | joined))
+        return Imbalance(**self.device.kernels.prove(self.rows, nodes, ties, X, h))

@@ -16,6 +16,7 @@ from isotherm.engines.cuda.steering import ExitTimes, State, Steering
 from isotherm.engines.cuda.vectors import Heat, Vectors
 from isotherm.engines.running import DRIFT, Running, start_of, starts_cold, type_to_start, units_of
 from isotherm.solvers.certificate import guessed, is_finite, prove
+from isotherm.solvers.imbalance import Imbalance
 from isotherm.solvers.method import Reached, settle
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ class Run:
                 if len(self.blocks) > 1:
                     self._steering, self._at, self._out = None, None, None
             h = self._host_exits()
-        found = operator.joined([part for _, part in sorted(parts, key=lambda one: one[0])])
+        found = Imbalance.beside([part for _, part in sorted(parts, key=lambda one: one[0])])
         if not is_finite(found.level):
             settle(X, problem)
             found = operator.imbalance(problem, X, h)

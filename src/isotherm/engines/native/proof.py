@@ -24,12 +24,8 @@ def native_evidence(
     *,
     threads: int | None = None,
     simd: str | None = None,
-    packed: bool = True,
 ) -> core.Evidence:
-    """What the core finds of X and h, or drains; by default with the best instruction set.
-
-    `packed`: whether a copy of a few columns may be made, which is quicker.
-    """
+    """What the core finds of X and h, or drains; by default with the best instruction set."""
     if problem.heat is not None:
         raise ValueError("nothing is proven of temperatures where heat is put in")
     ties = problem.ties
@@ -47,7 +43,7 @@ def native_evidence(
         drains,
         n_threads(threads),
         simd or core.instruction_sets()[0],
-        packed=packed,
+        packed=True,  # a copy of a few columns may be made, which is quicker
     )
 
 
