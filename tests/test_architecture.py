@@ -34,6 +34,7 @@ ORDER = [
     "colours",
     "graph",
     "writers",
+    "classes",
     "labels",
     "datasets",
     "read",
