@@ -140,8 +140,8 @@ class StackedHeatClassifier(HeatClassifier):
         X, low, high = views.left_out(left, chosen)
         Y = seeds.counts[chosen.places]
 
-        def fitted(rows: NDArray[np.bool_]) -> Stack:
-            return fit_stack(X[:, rows], Y[rows], seeds.shares, views.counts)
+        def fitted(rows: NDArray[np.bool_], close: Stack | None = None) -> Stack:
+            return fit_stack(X[:, rows], Y[rows], seeds.shares, views.counts, close)
 
         stack = fitted(judged)
         self.views_ = list(zip(views.names, stack.weights.tolist(), strict=True))
@@ -153,7 +153,7 @@ class StackedHeatClassifier(HeatClassifier):
         for rows in chosen.parts:
             others = judged.copy()
             others[rows] = False
-            model = fitted(others) if others.any() else stack
+            model = fitted(others, stack) if others.any() else stack
             logits[rows] = model.logits(X[:, rows]) - shift
             ends = model.bounds(low[:, rows], high[:, rows], shift)
             sure[rows] = lead(logits[rows], *ends) > 0
