@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from isotherm.graph.keys import node_keys, salted, streams
 from isotherm.graph.rows import PANEL
 from isotherm.stacking.flows import damped
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
+    from isotherm.graph.nodes import NodeIndex
     from isotherm.graph.rows import Rows
 
     Vectors = NDArray[np.float32]
@@ -45,6 +47,7 @@ PANELS = (DIMENSIONS + SPARE) // PANEL
 PRODUCTS = POWER + sum(DEGREES) + len(DEGREES) + 1 + AROUND  # of each panel
 MOST_NUMBERS = 1 << 26  # of the vectors: 256 MiB
 MOST_ENTRIES = 40_000_000  # of the adjacency matrix
+ROWS = 1 << 13  # of the vectors, that are drawn at once
 
 _found: WeakKeyDictionary[Graph, Vectors] = WeakKeyDictionary()
 
@@ -88,13 +91,23 @@ def _embed(graph: Graph, progress: Callable[[], None]) -> Vectors:
         values, V = np.linalg.eigh(smoothed.matrix().toarray())
         Q = np.eye(n, dtype=np.float32)
     else:
-        X = np.random.default_rng(0).standard_normal((n, DIMENSIONS + SPARE), np.float32)
-        values, Q, V = _subspace(smoothed, X, progress)
+        values, Q, V = _subspace(smoothed, _starts(graph.nodes), progress)
     worth = np.abs(np.power.outer(values, np.arange(1, WALK + 1)).mean(axis=1))
     least = np.sort(worth)[-max(1, min(DIMENSIONS, n // 2))]
     (kept,) = (worth >= (1 - LEVEL) * least).nonzero()
     X = of_unit_length(Q @ (V[:, kept] * np.sqrt(worth[kept])).astype(np.float32))
     return averaged(graph, X, progress)
+
+
+def _starts(nodes: NodeIndex) -> Vectors:
+    """Random vectors, of numbers between −1 and 1 that follow from the ids of nodes."""
+    keys = salted(node_keys(nodes), "embedding")
+    X = np.empty((len(keys), DIMENSIONS + SPARE), dtype=np.float32)
+    for first in range(0, len(keys), ROWS):
+        some = slice(first, first + ROWS)
+        X[some] = streams(keys[some], X.shape[1] // 4).astype("<u8", copy=False).view("<i2")
+    X *= np.float32(2.0**-15)
+    return X
 
 
 def _subspace(

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 RIDGE = 1 / 16  # for rows of unit length
 RIDGE_OF_OFFSETS = 0.01
 CLOSE, ENOUGH = 1e-4, 1e-10  # relative change that ends the search, at first and at last
-MOST_ROWS = 3000  # that it is fitted to
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +60,6 @@ def regress(
     >>> regress(X, Y)(X).argmax(axis=1).tolist()
     [0, 0, 1]
     """
-    if len(X) > MOST_ROWS:
-        some = np.random.default_rng(0).choice(len(X), MOST_ROWS, replace=False)
-        X, Y = X[some], Y[some]
     (m, p), K = X.shape, Y.shape[1]
     X1 = np.column_stack([X, np.ones(m)]).astype(np.float64)
     ridge = np.append(np.full(p, RIDGE), RIDGE_OF_OFFSETS)[:, np.newaxis]
