@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import graphs
 from benchmarks.measure import Result
 from isotherm import DirichletClassifier, Graph, IsothermWarning
-from isotherm.experiments.hold_out import draw_seeds, macro_f1
+from isotherm.experiments.hold_out import macro_f1
 from isotherm.trust.choose import PREFERRED
 
 SHARES = (0.01, 0.05, 0.1, 0.2)
@@ -61,7 +61,7 @@ def run(*, quick: bool) -> Result:
 def one_draw(graph: Graph, labels: np.ndarray, share: float, draw: int) -> list[float]:
     """Macro-F1 of each model."""
     rng = np.random.default_rng([draw, round(1000 * share)])
-    seeds = draw_seeds(labels, share * np.mean(labels >= 0), rng)
+    seeds = graphs.draw_seeds(labels, share * np.mean(labels >= 0), rng)
     known = np.full(len(labels), -1)
     known[seeds] = labels[seeds]
     free = (labels >= 0) & (known < 0)

@@ -177,6 +177,14 @@ def seeds(labels: NDArray[np.int64], share: float, rng: np.random.Generator) -> 
     return np.where(known, labels, -1)
 
 
+def draw_seeds(
+    labels: NDArray[np.int64], share: float, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Nodes drawn among those of known label: this share of all nodes."""
+    known = np.flatnonzero(labels >= 0)
+    return np.sort(rng.choice(known, max(1, round(share * len(labels))), replace=False))
+
+
 def main() -> int:
     """Fetch what can be fetched; say where the other graphs come from. 1 if some are missing."""
     from isotherm import DatasetError

@@ -16,7 +16,6 @@ from sknetwork.classification import DiffusionClassifier
 from benchmarks import graphs
 from benchmarks.measure import Result
 from isotherm import DirichletClassifier, Graph, IsothermWarning
-from isotherm.experiments.hold_out import draw_seeds
 from isotherm.trust.calibrate import BINS, calibration_error, reliability
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def run(*, quick: bool) -> Result:
 def one_draw(A: sparse.csr_matrix, labels: np.ndarray, share: float, draw: int) -> Said:
     """What each says of its labels, and whether they are right."""
     rng = np.random.default_rng([draw, round(1000 * share)])
-    seeds = draw_seeds(labels, share * np.mean(labels >= 0), rng)
+    seeds = graphs.draw_seeds(labels, share * np.mean(labels >= 0), rng)
     known = np.full(len(labels), -1)
     known[seeds] = labels[seeds]
     with warnings.catch_warnings():

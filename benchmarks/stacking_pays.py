@@ -20,7 +20,7 @@ from benchmarks import graphs
 from benchmarks.measure import Result
 from isotherm import Graph, IsothermWarning
 from isotherm.errors import NoAnswer
-from isotherm.experiments.hold_out import draw_seeds, macro_f1
+from isotherm.experiments.hold_out import macro_f1
 from isotherm.experiments.models import make_models
 from isotherm.experiments.peers import PEERS
 from isotherm.trust.calibrate import calibration_error
@@ -85,7 +85,7 @@ def one_draw(
 ) -> dict[str, dict[str, float]]:
     """What each model reaches."""
     rng = np.random.default_rng([draw, round(1000 * share)])
-    seeds = draw_seeds(labels, share * np.mean(labels >= 0), rng)
+    seeds = graphs.draw_seeds(labels, share * np.mean(labels >= 0), rng)
     known = np.full(len(labels), -1)
     known[seeds] = labels[seeds]
     free = (labels >= 0) & (known < 0)

@@ -159,7 +159,8 @@ def responses_of(
     is_seed, problem = model.status_ == "seed", model.problem_
     doubts = Doubts.of(model.calibration_(model.scores_), is_seed)
     free = np.flatnonzero(problem.is_free)
-    candidates = candidates_of(problem.graph, free, doubts, rng.random(len(is_seed)), CANDIDATES)
+    lots = rng.integers(0, 1 << 64, len(is_seed), np.uint64)
+    candidates = candidates_of(problem.graph, free, doubts, lots, CANDIDATES)
     nodes = rng.choice(free, min(MOST, len(free)), replace=False)
     return Responses(model.session(), candidates, nodes, TOL), candidates, nodes
 

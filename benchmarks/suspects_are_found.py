@@ -12,7 +12,6 @@ import numpy as np
 from benchmarks import graphs
 from benchmarks.measure import Result
 from isotherm import DirichletClassifier, Graph
-from isotherm.experiments.hold_out import draw_seeds
 
 NAMES = ["cora", "amazon_photo"]
 SHARES = (0.05, 0.1, 0.2)
@@ -52,7 +51,7 @@ def run(*, quick: bool) -> Result:
 def one_draw(graph: Graph, labels: np.ndarray, share: float, draw: int) -> tuple[np.ndarray, int]:
     """How many flipped seeds are among the first suspects, for each number listed; and of all."""
     rng = np.random.default_rng([draw, round(1000 * share)])
-    seeds = draw_seeds(labels, share, rng)
+    seeds = graphs.draw_seeds(labels, share, rng)
     known = np.full(len(labels), -1)
     known[seeds] = labels[seeds]
     count = max(1, round(FLIPPED * len(seeds)))

@@ -21,6 +21,7 @@ from isotherm.classifier.answers import Answers
 from isotherm.classifier.estimator import STATUS
 from isotherm.trust.abstain import LEAST, covered, cross_fitted
 from isotherm.trust.interval import proportion
+from isotherm.trust.sample import seed_keys
 from test_classification_report import run_of
 
 LINE = 0.9  # above the probability of some labels and below that of others
@@ -105,10 +106,14 @@ def test_nodes_that_no_heat_reaches_stay_unreached():
     assert model.tally(1.0).of == counts
 
 
+def folds_of(model):
+    return seed_keys(model.problem_, "folds")[model.left_out_.places]
+
+
 def test_coverage_counts_free_nodes_and_seeds_left_out(fitted):
     free, check, left = fitted.status_ != "seed", fitted.spot_check(), fitted.left_out_
     P, right = fitted.certainty(slice(None))[free], check.labels == check.truth
-    said = cross_fitted(left, "centered", fitted.calibration_.unit)
+    said = cross_fitted(left, "centered", fitted.calibration_.unit, folds_of(fitted))
     found = fitted.coverage()
     assert [one.min_probability for one in found] == list(LEAST)
     for one in found:
@@ -125,11 +130,11 @@ def test_coverage_counts_free_nodes_and_seeds_left_out(fitted):
 
 def test_no_seed_is_judged_by_what_was_learnt_from_itself(fitted):
     left, unit = fitted.left_out_, fitted.calibration_.unit
-    said = cross_fitted(left, "centered", unit)
+    said = cross_fitted(left, "centered", unit, folds_of(fitted))
     for seed in (0, 5, 17):
         codes = left.codes.copy()
         codes[seed] = (codes[seed] + 1) % 3
-        again = cross_fitted(replace(left, codes=codes), "centered", unit)
+        again = cross_fitted(replace(left, codes=codes), "centered", unit, folds_of(fitted))
         assert again[seed] == said[seed]
         assert (again != said).any()
 

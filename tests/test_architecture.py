@@ -33,6 +33,7 @@ ORDER = [
     "colours",
     "graph",
     "writers",
+    "classes",
     "labels",
     "read",
     "datasets",

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from isotherm import BlockModel, DirichletClassifier, Graph
-from isotherm.graph.lots import draw_lots
-from isotherm.graph.nodes import NodeIndex
 from isotherm.trust.expected import Labelled, expect
 
 
@@ -106,22 +104,3 @@ def test_suggested_seeds_do_not_mislead():
         assert abs(ours.value - right) < 0.1
     assert covered >= 7
     assert missed >= 2  # what leave-one-out says is about the seeds
-
-
-# --- lots -----------------------------------------------------------------------------------------
-
-
-def test_a_lot_is_that_of_the_name():
-    texts = NodeIndex(np.array(["12", "é", "\ud800"], dtype=object))
-    numbers = NodeIndex(np.array([5, 12]))
-    lots = draw_lots(texts, "check", 3)
-    assert lots[0] == draw_lots(numbers, "check", 3)[1]
-    assert lots[0] != draw_lots(texts, "candidate", 3)[0]
-    assert lots[0] != draw_lots(texts, "check", 4)[0]
-
-
-def test_lots_are_spread_evenly():
-    lots = draw_lots(NodeIndex(20_000), "check", 0)
-    assert ((lots > 0) & (lots < 1)).all()
-    counts = np.bincount((lots * 10).astype(int), minlength=10)
-    assert abs(counts - 2000).max() < 200

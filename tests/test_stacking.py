@@ -16,6 +16,8 @@ from isotherm import (
     ParameterError,
     StackedDirichletClassifier,
 )
+from isotherm.graph.keys import node_keys
+from isotherm.graph.nodes import NodeIndex
 from isotherm.report.model_lines import model_lines
 from isotherm.stacking.combination import lead
 from isotherm.stacking.embedding import embed, fits
@@ -426,7 +428,7 @@ def test_the_model_is_the_maximum_of_its_posterior():
 
 def test_parts_are_of_equal_size_and_hold_each_row_once():
     codes = np.random.default_rng(0).integers(0, 7, 2500)
-    found = plan(codes, 7)
+    found = plan(codes, 7, node_keys(NodeIndex(2500)))
     assert found.groups == 6  # of a tenth of the seeds each
     assert np.array_equal(np.sort(np.concatenate(found.parts)), np.arange(1500))
     assert {len(part) for part in found.parts} == {150}
@@ -434,5 +436,5 @@ def test_parts_are_of_equal_size_and_hold_each_row_once():
 
 @pytest.mark.parametrize(("n_seeds", "groups", "rows"), [(200, 0, 32), (5000, 1, 500)])
 def test_less_is_left_out_of_a_large_graph(n_seeds, groups, rows):
-    found = plan(np.arange(n_seeds) % 3, 3, 10**8)
+    found = plan(np.arange(n_seeds) % 3, 3, node_keys(NodeIndex(n_seeds)), 10**8)
     assert (found.groups, len(found.places)) == (groups, rows)

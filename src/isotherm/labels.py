@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isotherm.classes import UNKNOWN as UNKNOWN
+from isotherm.classes import number_known
 from isotherm.errors import GraphError, LabelError
-from isotherm.graph.nodes import as_column, is_missing, list_to_column, number_objects
+from isotherm.graph.nodes import as_column
 from isotherm.masked import refuse_masked, with_none
 
 if TYPE_CHECKING:
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
-
-UNKNOWN = -1
 
 
 class ByNode(NamedTuple):
@@ -124,7 +124,7 @@ def encode_labels(labels: Any, graph: Graph) -> tuple[NDArray[np.intp], NDArray[
     -------
     codes : int array of shape (n,)
     classes : array of shape (K,)
-        As they were given; sorted where they can be compared, else in order of appearance.
+        As they were given; sorted where they can be compared, else by type and as written.
 
     Raises
     ------
@@ -243,82 +243,6 @@ def number_classes(given: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArra
     """Number the labels found; unknown ones get −1."""
     known, numbers, classes = number_known(given)
     return scattered(known, numbers, len(given)), classes
-
-
-def number_known(
-    given: NDArray[np.generic],
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.generic]]:
-    """Where labels are known, the number of each of these, and the classes."""
-    if given.dtype.kind in "iufUSbmM":
-        is_known = given != UNKNOWN if given.dtype.kind in "iuf" else given == given  # not NaT
-        if given.dtype.kind == "f":
-            is_known &= given == given  # not NaN
-        (known,) = is_known.nonzero()
-        labels = given[known]
-        ordered = labels.copy()
-        ordered.sort()
-        classes = different(ordered)
-        return known, classes.searchsorted(labels), classes
-    items = given.tolist()
-    if set(map(type, items)) == {str}:
-        found, numbers = number_objects(items)
-        return np.arange(len(items)), numbers, list_to_column(found).astype(str)
-    places = [place for place, label in enumerate(items) if not _is_unknown(label)]
-    # True is not 1: a key tells them apart.
-    keys = [(_is_bool(items[place]), items[place]) for place in places]
-    try:
-        found, numbers = number_objects(keys, by=lambda key: key[1])
-    except TypeError:
-        raise _no_class(next(label for label in items if not _is_hashable(label))) from None
-    classes = list_to_column([label for _, label in found])
-    if found and all(type(label) is str for label in classes):
-        classes = classes.astype(str)
-    return np.array(places, dtype=np.intp), numbers, classes
-
-
-def different(ordered: NDArray[Any]) -> NDArray[Any]:
-    """The different ones of an array that is sorted.
-
-    As `np.unique` has them; but that of NumPy 2.4 aborts a process that ends while a thread is
-    in it, and takes several times as long on numbers.
-    """
-    is_first = np.empty(len(ordered), dtype=bool)
-    is_first[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return ordered[is_first]
-
-
-def _is_hashable(label: object) -> bool:
-    try:
-        hash(label)
-    except TypeError:
-        return False
-    return True
-
-
-def _no_class(label: object) -> LabelError:
-    """What is wrong with a label that is several, or shares of several."""
-    shown = f"{label!r:.60}"
-    if isinstance(label, Mapping):
-        return LabelError(
-            f"labels must be hashable here, got shares of several, {shown}: fit takes these, but "
-            "update does not. Give the node one label, or call fit again with all labels"
-        )
-    if isinstance(label, set | list | np.ndarray):
-        return LabelError(
-            f"labels must be hashable, got several of one node, {shown}, and this model gives each "
-            "node one: use MultiLabelDirichletClassifier for several, or {label: share} for doubt"
-        )
-    return LabelError(f"labels must be hashable, got {shown} of type {type(label).__name__}")
-
-
-def _is_bool(label: object) -> bool:
-    return isinstance(label, bool | np.bool_)
-
-
-def _is_unknown(label: object) -> bool:
-    is_number = isinstance(label, int | float | np.number) and not _is_bool(label)
-    return is_missing(label) or (is_number and bool(label == UNKNOWN))
 
 
 def decode_labels(codes: NDArray[np.intp], classes: NDArray[np.generic]) -> NDArray[np.generic]:

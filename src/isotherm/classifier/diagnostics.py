@@ -9,7 +9,7 @@ import numpy as np
 
 from isotherm.classifier.estimator import SEED, STATUS, rows_at_once, slices
 from isotherm.errors import LabelError
-from isotherm.graph.lots import draw_lots
+from isotherm.graph.keys import least, node_keys, salted
 from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.solvers.method import check_count
 from isotherm.trust import few_labels
@@ -121,7 +121,9 @@ class Diagnostics:
         P = of.calibration_(left.scores(decision)[some])
         seeds = Labelled.of(P, found, degrees[nodes])
         free = np.setdiff1d(of.problem_.free, of.seeds_.nodes)
-        free = free[:: len(free) // LOOKED_AT + 1]
+        if len(free) > LOOKED_AT:
+            keys = node_keys(of.problem_.graph.nodes, free)
+            free = free[least(salted(keys, "free nodes"), LOOKED_AT)]
         P = of.calibration_(self.model.scores(free))
         ours = Labelled.of(P, of.codes(free)[0], degrees[free])
         return expect(ours, seeds, found == left.codes[some])
@@ -186,11 +188,11 @@ class Diagnostics:
         for rows in self._rows():
             some = Doubts.of(rough(self.model.scores(rows)), is_known[rows])
             doubts.doubt[rows], doubts.variance[rows] = some
-        ids = of.problem_.graph.nodes
+        keys = node_keys(of.problem_.graph.nodes)
         found = suggest(
             of.session(),
             doubts,
-            Lots(*(draw_lots(ids, purpose, random_state) for purpose in Lots._fields)),
+            Lots(*(salted(keys, purpose, random_state) for purpose in Lots._fields)),
             int(k),
             is_known=is_known,
             tol=SUGGESTION_TOL,
@@ -214,7 +216,7 @@ class Diagnostics:
             self.n_drawn(),
             decision=of.selection_.decision,
             gain=gain,
-            rng=np.random.default_rng(random_state),
+            random_state=random_state,
             tol=max(of.tol, SUGGESTION_TOL),
             abstain=of.unreached == "abstain",
         )

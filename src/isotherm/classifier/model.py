@@ -17,7 +17,7 @@ from isotherm.rounding import UNIT_ROUNDOFF
 from isotherm.trust.abstain import cross_fitted
 from isotherm.trust.calibrate import calibrate, calibrated
 from isotherm.trust.leave_one_out import leave_one_out
-from isotherm.trust.sample import drawn_seeds
+from isotherm.trust.sample import drawn_seeds, seed_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +109,8 @@ class HeatModel:
 
     def certainties(self, left: LeftOut) -> NDArray[np.float64]:
         """The probability of the label that each seed left out gets, learnt from other seeds."""
-        return cross_fitted(left, self.decision, self.spread())
+        keys = seed_keys(self.problem, "folds")[left.places]
+        return cross_fitted(left, self.decision, self.spread(), keys)
 
     def spread(self, over_all: Callable[[Any], Any] = as_it_is) -> float:
         """The spread of the scores of predicted nodes; `over_all` as in `judge`."""
@@ -126,7 +127,8 @@ class HeatModel:
         self, session: Callable[[], Session], max_seeds: int | None, random_state: int
     ) -> LeftOut:
         """Seeds left out, all that can be or so many, drawn at random."""
-        some = drawn_seeds(len(self.seed_codes), max_seeds, random_state)
+        every = np.arange(len(self.seed_codes))
+        some = drawn_seeds(self.problem, every, max_seeds, random_state)
         return self._freed(session(), some)
 
     def scores_without(

@@ -12,6 +12,7 @@ from isotherm.classifier.algorithm import HeatClassifier
 from isotherm.classifier.estimator import PREDICTED, STATUS, TIE, slices
 from isotherm.classifier.model import FoundLater
 from isotherm.classifier.stacked_model import StackedModel
+from isotherm.graph.keys import node_keys, salted
 from isotherm.locks import answers_one_at_a_time
 from isotherm.stacking.combination import Combination, Softmax, lead
 from isotherm.stacking.embedding import embed, fits
@@ -97,8 +98,8 @@ class StackedHeatClassifier(HeatClassifier):
     ) -> HeatModel:
         heat = super()._conclude(nodes, session, solution, seeds, starts, progress)
         self.stack_, self.views_ = None, []
-        n_entries = session.problem.graph.rows.n_entries
-        chosen = plan(seeds.codes, len(seeds.classes), n_entries, seeds.drawn)
+        keys, n_entries = node_keys(nodes, seeds.nodes), session.problem.graph.rows.n_entries
+        chosen = plan(seeds.codes, len(seeds.classes), keys, n_entries, seeds.drawn)
         self.fallback_ = _reason(seeds, chosen)
         if chosen is not None and not self.fallback_:
             with one_blas_thread:
@@ -140,8 +141,8 @@ class StackedHeatClassifier(HeatClassifier):
         X, low, high = views.left_out(left, chosen)
         Y = seeds.counts[chosen.places]
 
-        def fitted(rows: NDArray[np.bool_]) -> Stack:
-            return fit_stack(X[:, rows], Y[rows], seeds.shares, views.counts)
+        def fitted(rows: NDArray[np.bool_], close: Stack | None = None) -> Stack:
+            return fit_stack(X[:, rows], Y[rows], seeds.shares, views.counts, close)
 
         stack = fitted(judged)
         self.views_ = list(zip(views.names, stack.weights.tolist(), strict=True))
@@ -153,7 +154,7 @@ class StackedHeatClassifier(HeatClassifier):
         for rows in chosen.parts:
             others = judged.copy()
             others[rows] = False
-            model = fitted(others) if others.any() else stack
+            model = fitted(others, stack) if others.any() else stack
             logits[rows] = model.logits(X[:, rows]) - shift
             ends = model.bounds(low[:, rows], high[:, rows], shift)
             sure[rows] = lead(logits[rows], *ends) > 0
@@ -174,7 +175,8 @@ class StackedHeatClassifier(HeatClassifier):
         if fits(graph.n_nodes, graph.rows.n_entries):
             vectors = embed(graph, lambda: tell(progress))
             if np.isfinite(vectors).all():
-                embedded = Embedded(vectors, seeds.nodes, seeds.counts)
+                keys = salted(node_keys(graph.nodes, seeds.nodes), "regression")
+                embedded = Embedded(vectors, seeds.nodes, seeds.counts, keys)
         if n_judged >= MANY_SEEDS:
             surroundings = Surroundings(graph, seeds.nodes, seeds.values)
         return Views(flows, embedded, surroundings)

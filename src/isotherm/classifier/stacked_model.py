@@ -85,7 +85,7 @@ class StackedModel:
         max_seeds: int | None,
         random_state: int,
     ) -> LeftOut:
-        some = drawn_seeds(len(self.left.codes), max_seeds, random_state)
+        some = drawn_seeds(self.heat.problem, self.left.places, max_seeds, random_state)
         return self.left if some is None else self.left.only(some)
 
     def scores_without(

@@ -174,8 +174,6 @@ def _scores(
     **compared: Any,
 ) -> list[dict[str, Any]]:
     """The rows of all draws."""
-    import numpy as np
-
     from isotherm.experiments.evaluate import evaluate
 
     with messages.progress_bar() as progress:
@@ -185,7 +183,7 @@ def _scores(
             shares,
             judged=source.judged,
             repeats=repeats,
-            rngs=lambda share, repeat: np.random.default_rng([seed, round(share * 1e9), repeat]),
+            random_state=seed,
             progress=progress,
             tol=job.model["tol"],
             solver=job.model["solver"],

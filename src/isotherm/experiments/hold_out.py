@@ -14,6 +14,7 @@ from isotherm.classifier.verdict import judge
 from isotherm.dirichlet import DirichletProblem
 from isotherm.equilibrium import solve
 from isotherm.errors import LabelError
+from isotherm.graph.keys import least
 from isotherm.labels import UNKNOWN
 from isotherm.solvers import NotConverged, SolveOptions
 
@@ -23,15 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
+    from isotherm.graph.keys import Keys
     from isotherm.solvers import Solution
     from isotherm.solvers.method import Solver
 
 TOL = 1e-6
 
 
-def draw_seeds(
-    labels: NDArray[np.intp], fraction: float, rng: np.random.Generator
-) -> NDArray[np.intp]:
+def draw_seeds(labels: NDArray[np.intp], fraction: float, keys: Keys) -> NDArray[np.intp]:
     """Seeds drawn uniformly among nodes of known label, so many of all nodes.
 
     Parameters
@@ -39,7 +39,8 @@ def draw_seeds(
     labels : int array of shape (n,)
         −1 where unknown.
     fraction : float
-    rng : numpy.random.Generator
+    keys : array of shape (n,)
+        Of the nodes, by which they are drawn; see `isotherm.graph.keys`.
     """
     known = np.flatnonzero(labels != UNKNOWN)
     count = max(1, round(fraction * len(labels)))
@@ -48,7 +49,7 @@ def draw_seeds(
             f"{count} seeds among {len(known)} nodes with a known label leave none to score: use "
             "a smaller share of seeds, or more labels"
         )
-    return np.sort(rng.choice(known, count, replace=False))
+    return known[least(keys[known], count)]
 
 
 def temperatures_of(

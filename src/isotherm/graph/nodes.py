@@ -309,11 +309,11 @@ def _encode_objects(
 
 
 def number_objects(
-    items: Sequence[Hashable], by: Callable[[Any], Any] | None = None
+    items: Sequence[Hashable], in_order: Callable[[list[Any]], list[Any]] = sorted
 ) -> tuple[list[Any], NDArray[np.intp]]:
     """The different items, and the number of each item among them.
 
-    They are sorted (by `by`) where they can be compared, else in order of first appearance.
+    They are put in order where they can be compared, else in that of first appearance.
 
     Raises
     ------
@@ -323,7 +323,7 @@ def number_objects(
     first: dict[Hashable, int] = {}
     codes = np.fromiter((first.setdefault(item, len(first)) for item in items), np.intp)
     try:
-        ordered = sorted(first, key=by)  # type: ignore[type-var, arg-type]
+        ordered = in_order(list(first))
     except TypeError:
         ordered = list(first)
     rank = np.empty(len(first), dtype=np.intp)

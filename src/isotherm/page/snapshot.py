@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from isotherm.classifier.estimator import SEED, STATUS
+from isotherm.graph.keys import least, node_keys, salted
 from isotherm.labels import UNKNOWN
 from isotherm.read_only import cached_property
 from isotherm.trust.calibrate import calibrate
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier.algorithm import HeatClassifier
+    from isotherm.graph import Graph
 
     Probabilities = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 BINS = 100  # of probabilities
 SAMPLED = 5000  # nodes that tell the spread of scores
+
+_samples: WeakKeyDictionary[Graph, NDArray[np.intp]] = WeakKeyDictionary()
 
 
 class Snapshot:
@@ -132,8 +137,8 @@ class Snapshot:
 
     def _spread(self) -> float:
         """How far scores lie from their mean, at some nodes."""
-        some = np.linspace(0, self.n_nodes - 1, min(SAMPLED, self.n_nodes)).astype(np.intp)
         assert self.model is not None  # noqa: S101  # asked for with several classes only
+        some = _sample(self.model.problem_.graph)
         S = self.model.some_scores(some[~self.is_seed[some]])
         S = S[np.isfinite(S).all(axis=1)]
         found = float(np.sqrt(((S - S.mean(axis=1, keepdims=True)) ** 2).mean())) if S.size else 0.0
@@ -148,3 +153,10 @@ class Snapshot:
         """Count how many free nodes have a label of each probability."""
         places = (self.certainty[~self.is_seed] * BINS).astype(np.intp)
         self.bins = np.bincount(np.minimum(places, BINS - 1), minlength=BINS).tolist()
+
+
+def _sample(graph: Graph) -> NDArray[np.intp]:
+    """Nodes drawn by key, once for a graph."""
+    if graph not in _samples:
+        _samples[graph] = least(salted(node_keys(graph.nodes), "snapshot"), SAMPLED)
+    return _samples[graph]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isotherm.graph.lots import draw_lots
+from isotherm.graph.keys import node_keys, salted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +32,6 @@ def starting_nodes(graph: Graph, known: NDArray[np.bool_], count: int) -> list[i
     neighbours = np.diff(graph.rows.start)
     parts = np.bincount(graph.components)
     worth = (parts[graph.components] >= parts.max() / 10) & (neighbours >= np.median(neighbours))
-    order = np.lexsort((draw_lots(graph.nodes, "start", 0), ~worth))
+    order = np.lexsort((salted(node_keys(graph.nodes), "start"), ~worth))
     found: list[int] = order[~known[order]][:count].tolist()
     return found

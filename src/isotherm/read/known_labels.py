@@ -80,7 +80,8 @@ def note_minus_one(known: KnownLabels, report: ReadReport) -> None:
 def note_case(known: KnownLabels, report: ReadReport, *, merge: bool) -> KnownLabels:
     """Labels of which some differ only by case or blanks, which is noted; merged if asked for."""
     counted = pc.value_counts(known.labels).to_pylist()
-    counted.sort(key=lambda found: -found["counts"])  # the most frequent spelling first
+    # The most frequent spelling first; of equals the same one, whatever the order of rows.
+    counted.sort(key=lambda found: (-found["counts"], found["values"]))
     spellings: dict[str, list[str]] = {}
     for label in (found["values"] for found in counted):
         spellings.setdefault(" ".join(label.split()).casefold(), []).append(label)

@@ -6,7 +6,10 @@ those one and two steps away and of unit length again.
 
 The eigenvectors are found in a subspace: some random vectors, filtered by polynomials of S that
 are large where its largest eigenvalues are (Chebyshev's, as in Zhou, Saad, Tiago and Chelikowsky,
-2006). They need not be exact: what they are worth is judged by seeds left out.
+2006). They need not be exact: what they are worth is judged by seeds left out. But they must be the
+same whatever the order of nodes, which changes how sums are rounded. So vectors are made
+orthonormal before some are so much larger than others that rounding drowns these, and of
+eigenvectors that are worth as much all are taken.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from isotherm.graph.keys import node_keys, salted, streams
 from isotherm.graph.rows import PANEL
 from isotherm.stacking.flows import damped
 
@@ -25,20 +29,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.graph import Graph
+    from isotherm.graph.nodes import NodeIndex
     from isotherm.graph.rows import Rows
 
     Vectors = NDArray[np.float32]
 
 DIMENSIONS = 96
 SPARE = 16  # vectors beyond these, which make the others converge
-POWER = 5  # of S that random vectors are multiplied by at first
+POWER = 3  # of S that random vectors are multiplied by at first
 DEGREES = (8, 8)  # of the filters
+MOST_APART = 100.0  # times as large as others may vectors become before they are orthonormal again
+LEVEL = 1e-4  # relative difference of the worth of eigenvectors up to which it is the same
+FEW_NODES = 256  # of which all eigenvectors are found
 WALK = 5  # steps
 AROUND = 2  # steps over which rows are averaged
 PANELS = (DIMENSIONS + SPARE) // PANEL
 PRODUCTS = POWER + sum(DEGREES) + len(DEGREES) + 1 + AROUND  # of each panel
 MOST_NUMBERS = 1 << 26  # of the vectors: 256 MiB
 MOST_ENTRIES = 40_000_000  # of the adjacency matrix
+ROWS = 1 << 13  # of the vectors, that are drawn at once
 
 _found: WeakKeyDictionary[Graph, Vectors] = WeakKeyDictionary()
 
@@ -77,22 +86,49 @@ def embed(graph: Graph, progress: Callable[[], None] | None = None) -> Vectors:
 
 
 def _embed(graph: Graph, progress: Callable[[], None]) -> Vectors:
-    smoothed = damped(graph, 0.5).rows  # S
-    n = graph.n_nodes
-    X = np.random.default_rng(0).standard_normal((n, min(DIMENSIONS + SPARE, n)), np.float32)
-    X = _by_panels(X, progress, lambda panel: _power(smoothed, panel, POWER))
-    values, Q, V = _eigen(smoothed, X, progress)
-    for degree in DEGREES:
-        cut = float(np.clip(values[0], -0.2, 0.9))  # what is below is not wanted
-
-        def filtered(panel: Vectors, degree: int = degree, cut: float = cut) -> Vectors:
-            return _chebyshev(smoothed, panel, degree, cut)
-
-        values, Q, V = _eigen(smoothed, _by_panels(Q, progress, filtered), progress)
-    steps = np.power.outer(values, np.arange(1, WALK + 1)).mean(axis=1)
-    kept = np.argsort(-np.abs(steps), kind="stable")[: max(1, min(DIMENSIONS, n // 2))]
-    X = of_unit_length(Q @ (V[:, kept] * np.sqrt(np.abs(steps[kept]))).astype(np.float32))
+    smoothed, n = damped(graph, 0.5).rows, graph.n_nodes  # S
+    if n <= FEW_NODES:
+        values, V = np.linalg.eigh(smoothed.matrix().toarray())
+        Q = np.eye(n, dtype=np.float32)
+    else:
+        values, Q, V = _subspace(smoothed, _starts(graph.nodes), progress)
+    worth = np.abs(np.power.outer(values, np.arange(1, WALK + 1)).mean(axis=1))
+    least = np.sort(worth)[-max(1, min(DIMENSIONS, n // 2))]
+    (kept,) = (worth >= (1 - LEVEL) * least).nonzero()
+    X = of_unit_length(Q @ (V[:, kept] * np.sqrt(worth[kept])).astype(np.float32))
     return averaged(graph, X, progress)
+
+
+def _starts(nodes: NodeIndex) -> Vectors:
+    """Random vectors, of numbers between −1 and 1 that follow from the ids of nodes."""
+    keys = salted(node_keys(nodes), "embedding")
+    X = np.empty((len(keys), DIMENSIONS + SPARE), dtype=np.float32)
+    for first in range(0, len(keys), ROWS):
+        some = slice(first, first + ROWS)
+        X[some] = streams(keys[some], X.shape[1] // 4).astype("<u8", copy=False).view("<i2")
+    X *= np.float32(2.0**-15)
+    return X
+
+
+def _subspace(
+    S: Rows, X: Vectors, progress: Callable[[], None]
+) -> tuple[NDArray[np.float64], Vectors, NDArray[np.float64]]:
+    """Where the largest eigenvalues of S are: see `_eigen`."""
+    for step in range(POWER):
+        X = _by_panels(_orthonormal(X, passes=1) if step else X, progress, S.multiply)
+    values, Q, V = _eigen(S, X, progress)
+    for left in DEGREES:
+        cut = float(np.clip(values[0], -0.2, 0.9))  # what is below is not wanted
+        most = _highest_degree(cut)
+        for done in range(0, left, most):
+            degree = min(most, left - done)
+
+            def filtered(panel: Vectors, degree: int = degree, cut: float = cut) -> Vectors:
+                return _chebyshev(S, panel, degree, cut)
+
+            Q = _by_panels(_orthonormal(Q, passes=1) if done else Q, progress, filtered)
+        values, Q, V = _eigen(S, Q, progress)
+    return values, Q, V
 
 
 def averaged(graph: Graph, X: Vectors, progress: Callable[[], None]) -> Vectors:
@@ -127,10 +163,10 @@ def _by_panels(
     return found
 
 
-def _power(S: Rows, X: Vectors, exponent: int) -> Vectors:
-    for _ in range(exponent):
-        X = S.multiply(X)
-    return X
+def _highest_degree(cut: float) -> int:
+    """Of a polynomial that is no more than `MOST_APART` at 1, the greatest eigenvalue of S."""
+    centre, half = (cut - 1) / 2, (cut + 1) / 2
+    return max(1, int(np.arccosh(MOST_APART) / np.arccosh((1 - centre) / half)))
 
 
 def _chebyshev(S: Rows, X: Vectors, degree: int, cut: float) -> Vectors:
@@ -156,12 +192,12 @@ def _eigen(
     return values, Q, V
 
 
-def _orthonormal(X: Vectors) -> Vectors:
-    """A basis of the space of X, twice by the eigenvectors of its Gram matrix.
+def _orthonormal(X: Vectors, passes: int = 2) -> Vectors:
+    """A basis of the space of X by the eigenvectors of its Gram matrix; twice to be accurate.
 
     Directions that rounding cannot tell from nothing are zeros.
     """
-    for _ in range(2):
+    for _ in range(passes):
         lengths = np.sqrt(np.einsum("ij,ij->j", X, X, dtype=np.float64))
         X = np.asarray(X / np.where(lengths > 0, lengths, 1.0).astype(np.float32))
         values, V = np.linalg.eigh((X.T @ X).astype(np.float64))

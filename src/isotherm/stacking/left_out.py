@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.graph.keys import salted
 from isotherm.stacking.flows import log_ratios, ratio_bounds
 from isotherm.trust.leave_one_out import LeftOut, joined, leave_one_out, leave_some_out
 from isotherm.trust.sample import some_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.engines.engine import Session
+    from isotherm.graph.keys import Keys
     from isotherm.solvers import Solution
 
 LARGE = 3_000_000  # entries of the adjacency matrix, above which less is left out
@@ -67,6 +69,7 @@ class Plan:
 def plan(
     codes: NDArray[np.intp],
     n_classes: int,
+    keys: Keys,
     n_entries: int = 0,
     first: NDArray[np.bool_] | None = None,
 ) -> Plan | None:
@@ -80,6 +83,8 @@ def plan(
     codes : int array of shape (s,)
         The class of each seed.
     n_classes : int
+    keys : array of shape (s,)
+        Of the seeds, by which they are drawn.
     n_entries : int
         Of the adjacency matrix.
     first : bool array of shape (s,), optional
@@ -87,23 +92,23 @@ def plan(
 
     Examples
     --------
-    >>> found = plan(np.repeat([0, 1], 200), 2)
+    >>> keys = np.arange(4000, dtype=np.uint64)
+    >>> found = plan(np.repeat([0, 1], 200), 2, keys)
     >>> len(found.places), [len(rows) for rows in found.at_once]
     (400, [40, 40, 40, 40, 40, 40, 40, 40, 40, 40])
-    >>> found = plan(np.repeat([0, 1], 2000), 2, 10_000_000)
+    >>> found = plan(np.repeat([0, 1], 2000), 2, keys, 10_000_000)
     >>> len(found.places), found.groups
     (400, 1)
-    >>> plan(np.repeat([0, 1], 4), 2) is None
+    >>> plan(np.repeat([0, 1], 4), 2, keys) is None
     True
     """
     findable = np.flatnonzero(np.bincount(codes, minlength=n_classes)[codes] > 1)
     if len(findable) < FEWEST:
         return None
     groups, most = groups_of(len(codes), large=n_entries > LARGE)
-    rng = np.random.default_rng(0)
     if len(findable) > most:
-        findable = some_of(findable, most, first, rng)
-    by_class = np.lexsort((rng.random(len(findable)), codes[findable]))
+        findable = some_of(findable, most, first, salted(keys, "left out"))
+    by_class = np.lexsort((salted(keys, "parts")[findable], codes[findable]))
     part = np.empty(len(findable), dtype=np.intp)
     part[by_class] = np.arange(len(findable)) % PARTS
     return Plan(findable, part, groups)

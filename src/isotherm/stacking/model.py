@@ -9,7 +9,7 @@ weights around 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from isotherm.trust.minimum import minimum
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.trust.minimum import Inverse
+
 SCALE, SCALE_DEVIATION = 2.0, 0.5  # of a, the latter of its logarithm
 WEIGHT_DEVIATION = 0.6  # of w, over the square root of the number of views
 SHARE_DEVIATION = 0.1  # of r
 OFFSET_DEVIATION = 0.3  # of b
-ENOUGH = 1e-9  # relative change of the posterior that ends the search
+CLOSE, ENOUGH = 1e-4, 1e-12  # relative change that ends the search, at first and at last
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +42,14 @@ class Stack(Sealed):
         ``r log π + b``, less what balances the classes.
     n_judged : int
         Seeds left out that it was fitted to.
+    parameters : array of shape (E + 2 + K,), optional
+        log a, w, r and b, close to those of a fit to almost the same seeds.
     """
 
     weights: NDArray[np.float64]
     offsets: NDArray[np.float64]
     n_judged: int
+    parameters: NDArray[np.float64] | None = None
 
     def logits(self, views: NDArray[np.float64]) -> NDArray[np.float64]:
         """What decides between the classes, shape (m, K), of views of shape (E, m, K)."""
@@ -94,6 +99,7 @@ def fit_stack(
     Y: NDArray[np.float64],
     shares: NDArray[np.float64],
     counts: NDArray[np.bool_],
+    close: Stack | None = None,
 ) -> Stack:
     """The most likely model.
 
@@ -107,6 +113,8 @@ def fit_stack(
         Of the classes among all seeds, all above 0.
     counts : bool array of shape (E,)
         Views that count from the start; the others must earn it.
+    close : Stack, optional
+        That of almost the same seeds.
 
     Examples
     --------
@@ -131,12 +139,27 @@ def fit_stack(
         ]
     )
 
-    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Minus the logarithm of the posterior, and its gradient."""
+    def forward(theta: NDArray[np.float64]) -> tuple[float, NDArray[Any], NDArray[Any]]:
+        """Scale a, weighted views X, and logarithms of probabilities."""
         a, w, r, b = np.exp(theta[0]), theta[1 : E + 1], theta[E + 1], theta[E + 2 :]
         X = (w @ flat).reshape(m, K)
         Z = a * X + r * log_share + b
-        log_P = Z - log_sum(Z)
+        return a, X, Z - log_sum(Z)
+
+    def inverse_hessian(theta: NDArray[np.float64]) -> Inverse:
+        """By Gauss and Newton, as if b had nothing to do with the others."""
+        a, X, log_P = forward(theta)
+        P = np.exp(log_P)
+        J = np.stack([a * X, *(a * views), np.broadcast_to(log_share, X.shape)])
+        J -= np.einsum("imk,mk->im", J, P)[:, :, np.newaxis]
+        H = np.array([J.reshape(E + 2, -1) @ (rows * P * one).ravel() for one in J])
+        inverse = np.linalg.inv(H + np.diag(deviation[: E + 2] ** -2.0))
+        own = 1 / ((rows * P * (1 - P)).sum(axis=0) + deviation[E + 2 :] ** -2.0)
+        return lambda v: np.concatenate([inverse @ v[: E + 2], own * v[E + 2 :]])
+
+    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Minus the logarithm of the posterior, and its gradient."""
+        a, X, log_P = forward(theta)
         G = rows * np.exp(log_P) - Y
         by_class = G.sum(axis=0)
         gradient = np.concatenate(
@@ -145,6 +168,9 @@ def fit_stack(
         off = (theta - centre) / deviation
         return float(off @ off / 2 - (Y * log_P).sum()), gradient + off / deviation
 
-    theta = minimum(loss, centre, enough=ENOUGH)
+    known = None if close is None else close.parameters
+    theta = centre if known is None else known
+    for enough in (CLOSE, ENOUGH) if known is None else (ENOUGH,):
+        theta = minimum(loss, theta, enough=enough, inverse=inverse_hessian(theta))
     offsets = theta[E + 1] * log_share + theta[E + 2 :]
-    return Stack(np.exp(theta[0]) * theta[1 : E + 1], offsets, m)
+    return Stack(np.exp(theta[0]) * theta[1 : E + 1], offsets, m, theta)

@@ -14,10 +14,11 @@ from isotherm.trust.minimum import minimum
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.trust.minimum import Inverse
+
 RIDGE = 1 / 16  # for rows of unit length
 RIDGE_OF_OFFSETS = 0.01
-ENOUGH, ENOUGH_FROM_CLOSE = 1e-5, 1e-4  # relative change that ends the search
-MOST_ROWS = 3000  # that it is fitted to
+CLOSE, ENOUGH = 1e-4, 1e-10  # relative change that ends the search, at first and at last
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,22 +60,30 @@ def regress(
     >>> regress(X, Y)(X).argmax(axis=1).tolist()
     [0, 0, 1]
     """
-    if len(X) > MOST_ROWS:
-        some = np.random.default_rng(0).choice(len(X), MOST_ROWS, replace=False)
-        X, Y = X[some], Y[some]
     (m, p), K = X.shape, Y.shape[1]
     X1 = np.column_stack([X, np.ones(m)]).astype(np.float64)
     ridge = np.append(np.full(p, RIDGE), RIDGE_OF_OFFSETS)[:, np.newaxis]
     counts = Y.sum(axis=1, keepdims=True)
 
+    def log_probabilities(W: NDArray[np.float64]) -> NDArray[np.float64]:
+        Z = X1 @ W
+        return np.asarray(Z - log_sum(Z))
+
     def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         W = theta.reshape(p + 1, K)
-        Z = X1 @ W
-        log_P = Z - log_sum(Z)
+        log_P = log_probabilities(W)
         gradient = X1.T @ (counts * np.exp(log_P) - Y) + ridge * W
         return float((ridge * W * W).sum() / 2 - (Y * log_P).sum()), gradient.ravel()
 
+    def inverse_hessian(W: NDArray[np.float64]) -> Inverse:
+        """As if all classes had the same, and nothing to do with each other."""
+        P = np.exp(log_probabilities(W))
+        spread = counts * (P * (1 - P)).mean(axis=1, keepdims=True)
+        inverse = np.linalg.inv((X1 * spread).T @ X1 + np.diag(ridge[:, 0]))
+        return lambda vector: np.asarray(inverse @ vector.reshape(p + 1, K)).ravel()
+
     W = np.zeros((p + 1, K)) if start is None else np.vstack([start.weights, start.offsets])
-    enough = ENOUGH if start is None else ENOUGH_FROM_CLOSE
-    W = minimum(loss, W.ravel(), enough=enough).reshape(p + 1, K)
+    for enough in (CLOSE, ENOUGH) if start is None else (ENOUGH,):
+        found = minimum(loss, W.ravel(), enough=enough, inverse=inverse_hessian(W))
+        W = found.reshape(p + 1, K)
     return Regression(W[:p], W[p])

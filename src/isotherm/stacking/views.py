@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isotherm.graph.keys import least
 from isotherm.read_only import Sealed, seal
 from isotherm.stacking.embedding import of_unit_length
 from isotherm.stacking.left_out import bounds_left_out, ratios_left_out
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     import scipy
     from numpy.typing import NDArray
 
+    from isotherm.graph.keys import Keys
     from isotherm.stacking.flows import Flow
     from isotherm.stacking.left_out import Plan
     from isotherm.stacking.surroundings import Surroundings
     from isotherm.trust.leave_one_out import LeftOut
 
 EMBEDDING = "embedding"
+MOST_ROWS = 3000  # that a regression is fitted to
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,17 +42,26 @@ class Embedded(Sealed):
         Positions.
     Y : array of shape (s, K)
         What is known of them, see `isotherm.stacking.regression.regress`.
+    keys : array of shape (s,)
+        By which some of them are drawn, if they are very many.
     regression : Regression
     """
 
     vectors: NDArray[np.float32]
     seeds: NDArray[np.intp]
     Y: NDArray[np.float64]
+    keys: Keys
     regression: Regression = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "regression", regress(self.vectors[self.seeds], self.Y))
+        every = np.arange(len(self.seeds))
+        object.__setattr__(self, "regression", regress(*self._known(every)))
         seal(self)
+
+    def _known(self, places: NDArray[np.intp]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """What a regression is fitted to, of seeds at some places; of very many only some."""
+        some = places[least(self.keys[places], MOST_ROWS)]
+        return self.vectors[self.seeds[some]], self.Y[some]
 
     def at(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         """Log probabilities of some nodes, shape (m, K)."""
@@ -61,8 +73,7 @@ class Embedded(Sealed):
         for rows in chosen.at_once:
             places = chosen.places[rows]
             others = np.setdiff1d(np.arange(len(self.seeds)), places)
-            known = self.vectors[self.seeds[others]], self.Y[others]
-            without = regress(*known, start=self.regression)
+            without = regress(*self._known(others), start=self.regression)
             found[rows] = without(self.vectors[self.seeds[places]])
         return found
 

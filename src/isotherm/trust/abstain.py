@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from isotherm.graph.keys import Keys
     from isotherm.trust.interval import Interval
     from isotherm.trust.leave_one_out import LeftOut
 
@@ -83,7 +84,7 @@ def check_probability(value: object, name: str = "min_probability") -> float:
     return float(value)
 
 
-def cross_fitted(left: LeftOut, decision: str, unit: float) -> NDArray[np.float64]:
+def cross_fitted(left: LeftOut, decision: str, unit: float, keys: Keys) -> NDArray[np.float64]:
     """The probability of the label that each seed left out gets; NaN where it gets none.
 
     Learnt from other seeds, those of the other folds: by a map learnt from themselves too, seeds
@@ -95,9 +96,12 @@ def cross_fitted(left: LeftOut, decision: str, unit: float) -> NDArray[np.float6
     decision : str
     unit : float
         The spread of scores over the graph.
+    keys : array of shape (m,)
+        Of these seeds, by which they are dealt out to the folds.
     """
     S, labels = left.scores(decision), left.labels(decision)
-    fold = np.random.default_rng(0).permutation(len(S)) % FOLDS
+    fold = np.empty(len(S), dtype=np.intp)
+    fold[np.argsort(keys)] = np.arange(len(S)) % FOLDS
     usable, found = np.isfinite(S).all(axis=1), np.full(len(S), np.nan)
     for k in range(FOLDS):
         others, these = usable & (fold != k), np.flatnonzero((fold == k) & (labels != UNKNOWN))

@@ -18,7 +18,7 @@ import numpy as np
 
 from isotherm.rounding import LEVEL
 from isotherm.trust.best_effort import solve_best_effort
-from isotherm.trust.sample import CHOOSING, SAMPLE_TOL, leave_sample_out
+from isotherm.trust.sample import CHOOSING, SAMPLE_TOL, leave_sample_out, seed_keys
 from isotherm.trust.scoring import macro_f1s
 
 if TYPE_CHECKING:
@@ -133,8 +133,10 @@ def select(
         found |= {(name, leak): left[leak].labels(name)[some] for name in decisions}
         if np.count_nonzero(some) < FEWEST_SEEDS:
             break
-    judgeable = left[leaks[0]].codes[~left[leaks[0]].is_last]
-    chosen = choose(found, judgeable, problem.n_columns, len(codes))
+    judged = left[leaks[0]].only(np.flatnonzero(~left[leaks[0]].is_last))
+    in_turn = np.argsort(seed_keys(problem, "resampled")[judged.places])
+    found = {pair: labels[in_turn] for pair, labels in found.items()}
+    chosen = choose(found, judged.codes[in_turn], problem.n_columns, len(codes))
     return chosen, left[chosen.leak]
 
 
@@ -153,7 +155,8 @@ def choose(
     found : dict
         For each decision and leak the classes that seeds would get; −1 where they get none.
     truth : int array of shape (m,)
-        The classes of these seeds, each of which has another seed of its class.
+        The classes of these seeds, each of which has another seed of its class. Seeds are drawn
+        anew by their places, which must not follow from the order of rows.
     n_classes, n_seeds : int
 
     Examples

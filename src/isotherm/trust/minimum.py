@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
     Function = Callable[[Vector], tuple[float, Vector]]
+    Inverse = Callable[[Vector], Vector]
 
 KEPT = 10  # steps that tell the curvature
 DECREASE, CURVATURE = 1e-4, 0.9  # of Wolfe's conditions
@@ -34,7 +35,13 @@ class Point(NamedTuple):
     gradient: Vector
 
 
-def minimum(function: Function, start: Vector, *, enough: float) -> Vector:
+def minimum(
+    function: Function,
+    start: Vector,
+    *,
+    enough: float,
+    inverse: Inverse | None = None,
+) -> Vector:
     """Where a function is least, as far as one can see from `start`.
 
     Parameters
@@ -44,6 +51,9 @@ def minimum(function: Function, start: Vector, *, enough: float) -> Vector:
     start : array of shape (p,)
     enough : float
         A decrease of the value, relative to it or to 1, that is not worth a further step.
+    inverse : callable, optional
+        A vector times about the inverse of the Hessian at `start`, a positive definite matrix:
+        with it far fewer steps lead to the minimum.
 
     Examples
     --------
@@ -55,7 +65,7 @@ def minimum(function: Function, start: Vector, *, enough: float) -> Vector:
     steps: deque[tuple[Vector, Vector]] = deque(maxlen=KEPT)
     here = Point(start, *function(start))
     for _ in range(MOST_STEPS):
-        direction = -_by_inverse_hessian(here.gradient, steps)
+        direction = -_by_inverse_hessian(here.gradient, steps, inverse)
         there = _along(function, here, direction)
         if there is None:
             return here.at
@@ -68,7 +78,11 @@ def minimum(function: Function, start: Vector, *, enough: float) -> Vector:
     return here.at
 
 
-def _by_inverse_hessian(gradient: Vector, steps: Iterable[tuple[Vector, Vector]]) -> Vector:
+def _by_inverse_hessian(
+    gradient: Vector,
+    steps: Iterable[tuple[Vector, Vector]],
+    inverse: Inverse | None,
+) -> Vector:
     """Algorithm 7.4: the gradient times the inverse of the Hessian, as far as steps tell it."""
     product, known = gradient.copy(), []
     for step, change in reversed(list(steps)):
@@ -76,9 +90,13 @@ def _by_inverse_hessian(gradient: Vector, steps: Iterable[tuple[Vector, Vector]]
         product -= share * change
         known.append((step, change, share))
     if not known:
-        return product / max(1.0, float(np.linalg.norm(gradient)))
+        return inverse(product) if inverse else product / max(1.0, float(np.linalg.norm(gradient)))
     step, change, _ = known[0]
-    product *= (step @ change) / (change @ change)
+    if inverse:
+        product *= (step @ change) / (change @ inverse(change))
+        product = inverse(product)
+    else:
+        product *= (step @ change) / (change @ change)
     for step, change, share in reversed(known):
         product += (share - (change @ product) / (step @ change)) * step
     return product

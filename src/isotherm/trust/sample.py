@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from isotherm.graph.keys import least, node_keys, salted
 from isotherm.solvers.method import check_count
 from isotherm.trust.leave_one_out import leave_one_out, leave_some_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.engine import Session
+    from isotherm.graph.keys import Keys
     from isotherm.solvers import Solution
     from isotherm.trust.leave_one_out import LeftOut
 
@@ -71,22 +74,25 @@ def leave_sample_out(
     first : bool array of shape (s,), optional
         Seeds to be left out before others.
     """
-    problem, rng = session.problem, np.random.default_rng(0)
+    problem = session.problem
     most = columns_of_sample(problem.graph.rows.n_entries, len(codes), budget)
     if most == 0:
-        groups = (problem.seed_components, codes)
+        keys = seed_keys(problem, "left out")
+        in_turn = np.argsort(keys)
+        groups = (problem.seed_components[in_turn], codes[in_turn])
         spared = np.concatenate([np.unique(of, return_index=True)[1] for of in groups])
-        others = np.setdiff1d(np.arange(len(codes)), spared)
+        others = np.setdiff1d(np.arange(len(codes)), in_turn[spared])
         count = min(int(len(codes) * TOGETHER), MOST_TOGETHER)
         if len(others) > count:
-            some = some_of(others, count, first, rng)
+            some = some_of(others, count, first, keys)
             loose = max(tol, TOGETHER_TOL)
             return leave_some_out(session, solution, codes, some, tol=loose, abstain=abstain)
         most = FEW_SEEDS
     # The only seed of a class cannot be found again.
     (findable,) = (np.bincount(codes, minlength=problem.n_columns)[codes] > 1).nonzero()
-    some = findable if len(findable) <= most else some_of(findable, most, first, rng)
-    return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=some)
+    if len(findable) > most:
+        findable = some_of(findable, most, first, seed_keys(problem, "left out"))
+    return leave_one_out(session, solution, codes, tol=tol, abstain=abstain, some=findable)
 
 
 def columns_of_sample(n_entries: int, n_seeds: int, budget: Budget = JUDGING) -> int:
@@ -106,25 +112,26 @@ def columns_of_sample(n_entries: int, n_seeds: int, budget: Budget = JUDGING) ->
     return 0 if n_seeds * TOGETHER > FEW_SEEDS else min(n_seeds, FEW_SEEDS)
 
 
-def drawn_seeds(n_seeds: int, max_seeds: int | None, random_state: int) -> NDArray[np.intp] | None:
-    """Places of so many seeds at the most, drawn at random; None for all of them."""
+def drawn_seeds(
+    problem: DirichletProblem, places: NDArray[np.intp], max_seeds: int | None, random_state: int
+) -> NDArray[np.intp] | None:
+    """Which of the seeds at some places, so many at the most, drawn by key; None for all."""
     if max_seeds is None:
         return None
     check_count(max_seeds, "max_seeds")
-    if max_seeds >= n_seeds:
+    if max_seeds >= len(places):
         return None
-    rng = np.random.default_rng(random_state)
-    return np.sort(rng.choice(n_seeds, max_seeds, replace=False))
+    return least(seed_keys(problem, "some seeds", random_state)[places], max_seeds)
+
+
+def seed_keys(problem: DirichletProblem, purpose: str, random_state: int = 0) -> Keys:
+    """A key for each seed, see `isotherm.graph.keys`."""
+    return salted(node_keys(problem.graph.nodes, problem.seeds), purpose, random_state)
 
 
 def some_of(
-    places: NDArray[np.intp],
-    count: int,
-    first: NDArray[np.bool_] | None,
-    rng: np.random.Generator,
+    places: NDArray[np.intp], count: int, first: NDArray[np.bool_] | None, keys: Keys
 ) -> NDArray[np.intp]:
-    """So many places, drawn at random: those that come first, if any do, before others."""
-    if first is None:
-        return np.sort(rng.choice(places, count, replace=False))
-    order = rng.permutation(places)
-    return np.sort(order[np.argsort(~first[order], kind="stable")][:count])
+    """So many places, those with the least keys: of those that come first, then of others."""
+    later = np.zeros(len(places), dtype=bool) if first is None else ~first[places]
+    return np.sort(places[np.lexsort((keys[places], later))[:count]])

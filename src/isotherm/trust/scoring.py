@@ -12,6 +12,7 @@ from isotherm.labels import UNKNOWN, decode_labels
 from isotherm.rounding import LEVEL
 from isotherm.trust.drawn import NOT_KNOWN, Basis, in_words
 from isotherm.trust.interval import Interval
+from isotherm.trust.rank import best_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -164,12 +165,13 @@ class LeaveOneOut:
     def suspects(self) -> list[Suspect]:
         """Seeds for which another label is more probable, the least probable label first.
 
-        A seed is not a suspect if it is the only one of its class, or if no heat reaches it.
+        Equals are in the order of their names. A seed is not a suspect if it is the only one of its
+        class, or if no heat reaches it.
         """
         findable = np.flatnonzero(np.isfinite(self.margins))
         P = self.probabilities[findable]
         own, best = P[np.arange(len(P)), self.codes[findable]], P.max(axis=1, initial=0.0)
-        order = np.argsort(own, kind="stable")
+        order, _ = best_first(-own, self.nodes[findable])
         order = order[own[order] < best[order] - LEVEL]
         some, suggested = findable[order], [self.classes[k].label for k in P[order].argmax(axis=1)]
         columns = (self.nodes[some], self.truth[some], own[order], best[order])

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isotherm.errors import ParameterError
+from isotherm.graph.keys import least, salted
 from isotherm.trust.drawn import FEWEST, in_words
 from isotherm.trust.leave_one_out import leave_some_out
+from isotherm.trust.sample import seed_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +72,7 @@ def advise(
     *,
     decision: str,
     gain: float,
-    rng: np.random.Generator,
+    random_state: int,
     tol: float,
     abstain: bool,
 ) -> Advice:
@@ -89,7 +91,8 @@ def advise(
     decision : str
     gain : float
         The accuracy that further labels must be worth.
-    rng : numpy.random.Generator
+    random_state : int
+        Of the draws of halves.
     """
     if isinstance(gain, bool) or not isinstance(gain, Real) or not gain >= 0:
         raise ParameterError(f"gain must be a number ≥ 0, got {gain!r}")
@@ -108,8 +111,9 @@ def advise(
         return Advice(False, reason, accuracy, math.nan, math.nan, n_drawn)
 
     seen, half = np.zeros((2, len(codes)))  # how often hidden, and found all the same
-    for _ in range(HALVES):
-        hidden = np.sort(rng.permutation(len(codes))[: len(codes) // 2])
+    keys = seed_keys(problem, "halves", random_state)
+    for turn in range(HALVES):
+        hidden = least(salted(keys, "half", turn), len(codes) // 2)
         left = leave_some_out(session, solution, codes, hidden, tol=tol, abstain=abstain)
         seen[hidden] += 1
         half[hidden] += left.labels(decision) == left.codes

@@ -19,7 +19,7 @@ Such nodes are no random sample, and on some graphs they are no help. So every o
 a *check*, drawn at random: labels that are worth what random labels are worth, and that tell how
 well the others did (`isotherm.trust.expected`).
 
-Whatever is drawn, and every tie, is decided by the names of nodes (`isotherm.graph.lots`), and the
+Whatever is drawn, and every tie, is decided by the names of nodes (`isotherm.graph.keys`), and the
 first k suggestions are the same however many are asked for.
 """
 
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isotherm.graph.keys import least, uniform
 from isotherm.trust.responses import Responses
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import DirichletProblem
     from isotherm.engines.engine import Session
     from isotherm.graph import Graph
+    from isotherm.graph.keys import Keys
     from isotherm.trust.responses import Doubts
 
 USEFUL, CHECK = "useful", "check"  # why a node is suggested
@@ -95,7 +97,7 @@ class Pick(NamedTuple):
 
 
 class Lots(NamedTuple):
-    """Random numbers of the nodes, arrays of shape (n,): the least is drawn first.
+    """Keys of the nodes, arrays of shape (n,): the least is drawn first.
 
     Attributes
     ----------
@@ -103,8 +105,8 @@ class Lots(NamedTuple):
     candidate : of candidates, and of nodes that are level
     """
 
-    check: NDArray[np.float64]
-    candidate: NDArray[np.float64]
+    check: Keys
+    candidate: Keys
 
 
 def suggest(
@@ -150,7 +152,7 @@ def suggest(
 
 
 def candidates_of(
-    graph: Graph, free: NDArray[np.intp], doubts: Doubts, lots: NDArray[np.float64], count: int
+    graph: Graph, free: NDArray[np.intp], doubts: Doubts, lots: Keys, count: int
 ) -> NDArray[np.intp]:
     """Free nodes to look at more closely: so many drawn by doubt, from those that are no hubs.
 
@@ -161,20 +163,20 @@ def candidates_of(
     weight = graph.degrees[free] * doubts.variance[free]
     others = free[_descending(weight, lots[free])[count:]]
     # The first to ring, if each rings after a random time, the sooner the more it is in doubt.
-    times = -np.log(lots[others]) / (doubts.doubt[others] + 1e-9)
-    return others[np.argsort(times, kind="stable")[:count]]
+    times = -np.log(uniform(lots[others])) / (doubts.doubt[others] + 1e-9)
+    return others[np.lexsort((lots[others], times))[:count]]
 
 
 def _checks(
-    free: NDArray[np.intp], candidates: NDArray[np.intp], lots: NDArray[np.float64], count: int
+    free: NDArray[np.intp], candidates: NDArray[np.intp], lots: Keys, count: int
 ) -> NDArray[np.intp]:
     """Free nodes in the order of their lots, so many that are no candidates."""
-    order = free[np.argsort(lots[free], kind="stable")]
+    order = free[np.argsort(lots[free])]
     others = np.flatnonzero(~np.isin(order, candidates))
     return order[: others[count - 1] + 1] if 0 < count <= len(others) else order
 
 
-def _descending(values: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.intp]:
+def _descending(values: NDArray[np.float64], lots: Keys) -> NDArray[np.intp]:
     """The order of values ≥ 0, the greatest first; lots decide where they are level."""
     with np.errstate(divide="ignore"):
         level = np.round(np.log(values) / CLOSE)
@@ -189,7 +191,7 @@ class Cold(NamedTuple):
     reach: float
 
 
-def _without_heat(problem: DirichletProblem, lots: NDArray[np.float64], k: int) -> list[Cold]:
+def _without_heat(problem: DirichletProblem, lots: Keys, k: int) -> list[Cold]:
     """The hubs of the largest components without seeds."""
     cold = np.flatnonzero(problem.is_unreached)
     if len(cold) == 0:
@@ -291,12 +293,8 @@ class Batch:
         self._is_left[place] = False
 
 
-def _looked_at(
-    problem: DirichletProblem, lots: NDArray[np.float64], n_columns: int
-) -> NDArray[np.intp]:
+def _looked_at(problem: DirichletProblem, lots: Keys, n_columns: int) -> NDArray[np.intp]:
     """Free nodes over which worth is summed up: all, or some of a large graph."""
     nodes = np.flatnonzero(problem.is_free)
     most = max(LEAST_LOOKED_AT, LOOKED_AT // max(n_columns, 1))
-    if len(nodes) <= most:
-        return nodes
-    return np.sort(nodes[np.argpartition(lots[nodes], most)[:most]])
+    return nodes[least(lots[nodes], most)]

@@ -54,8 +54,8 @@ class SavedNodes(NodeIndex):
         kind = self.file.header.names
         if kind == "positions":
             return self.file.header.n_nodes
-        check_names(self.file)
-        return self.file.part("name_numbers") if kind == "numbers" else sound_texts(self.file)
+        sound = self._sound_file
+        return sound.part("name_numbers") if kind == "numbers" else sound_texts(sound)
 
     @cached_property
     def _checked_table(self) -> Table | None:
@@ -63,8 +63,13 @@ class SavedNodes(NodeIndex):
         slots = None if core is None else self.file.optional("lookup")
         if slots is None:
             return None
+        return Table(self._sound_file.header.key, slots)
+
+    @cached_property
+    def _sound_file(self) -> SavedFile:
+        """The file, after one look at all names."""
         check_names(self.file)
-        return Table(self.file.header.key, slots)
+        return self.file
 
     @property
     def _table(self) -> Table | None:
