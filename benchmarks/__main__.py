@@ -35,6 +35,7 @@ CLAIMS = [
     "a_single_class_ranks",
     "expected_accuracy_holds",
     "ranks_beside_one_machine",
+    "ranks_take_what_is_estimated",
     "key_to_colours",
     "fifty_labels_by_the_page",
 ]

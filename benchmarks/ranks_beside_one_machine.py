@@ -2,18 +2,15 @@
 
 A block model of a million nodes and ten million edges, 5 % seeds, and a grid of 1000² with 1000
 seeds; ten classes, to an error of 1e-6, exit times and proof included, prepared from a saved graph.
-PETSc on one and two ranks stands beside the native engine on one thread, and beside what else would
-stay: conjugate gradients with the diagonal, in NumPy on the core's `Rows.multiply`, 16 columns at
-once, in one process, proven by the core. Processor seconds are those of all ranks together, from
-their start. Needs isotherm_petsc and mpiexec.
+PETSc on one, two and four ranks stands beside the native engine on one thread, and beside what
+else would stay: conjugate gradients with the diagonal, in NumPy on the core's `Rows.multiply`, 16
+columns at once, in one process, proven by the core. Processor seconds are those of all ranks
+together, from their start. Needs isotherm_petsc and mpiexec.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import graphs
+from benchmarks import graphs, on_ranks
 from benchmarks.measure import Result
 from isotherm import DirichletProblem, Graph, SolveOptions, read_graph
 from isotherm.engines import ENGINES
@@ -30,14 +27,7 @@ from isotherm.engines.native.proof import native_imbalance
 from isotherm.solvers.certificate import prove
 
 CLASSES, TOL = 10, 1e-6
-ALLOWED = {  # as root, with more ranks than processors
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMP_NUM_THREADS": "1",
-}
+PROGRAMS = (("native", 1), ("multiply", 1), ("petsc", 1), ("petsc", 2), ("petsc", 4))
 
 
 def run(*, quick: bool) -> Result:
@@ -56,7 +46,7 @@ def run(*, quick: bool) -> Result:
             graph.save(path)
             del graph
             took = {}
-            for who, ranks in (("native", 1), ("multiply", 1), ("petsc", 1), ("petsc", 2)):
+            for who, ranks in PROGRAMS:
                 found = measured(who, ranks, path)
                 took[who, ranks] = found["processor"]
                 result.add(graph=name, engine=who, ranks=ranks, **found)
@@ -69,16 +59,8 @@ def run(*, quick: bool) -> Result:
 
 def measured(who: str, ranks: int, path: Path) -> dict[str, float]:
     """What a solve takes in processes of its own."""
-    command = [sys.executable, "-m", "benchmarks.ranks_beside_one_machine", who, str(path)]
-    if who == "petsc":
-        mpiexec = shutil.which("mpiexec")
-        if mpiexec is None:
-            raise SystemExit("there is no mpiexec: see docs/many-machines.md")
-        command = [mpiexec, "-n", str(ranks), *command]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | ALLOWED, check=True
-    )
-    found = [json.loads(part + "}") for part in done.stdout.split("}")[:-1]]  # of all ranks
+    printed = on_ranks.run(ranks, "-m", "benchmarks.ranks_beside_one_machine", who, str(path))
+    found = [json.loads(part + "}") for part in printed.split("}")[:-1]]  # of all ranks
     whole = max(found, key=len)
     return {**whole, "processor": sum(one["processor"] for one in found)}
 

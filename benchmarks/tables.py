@@ -15,9 +15,15 @@ from benchmarks.measure import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("performance", "stacking", "trust")]
+NAMES = ("many-machines", "performance", "stacking", "trust")
+PAGES = [ROOT / "docs" / f"{name}.md" for name in NAMES]
 
 Row = dict[str, Any]
+
+
+def mib(count: int | None) -> str:
+    """A number of bytes, where there is one."""
+    return f"{count / 2**20:,.0f} MiB" if count else ""
 
 
 def is_to_tolerance(row: Row) -> bool:
@@ -49,6 +55,27 @@ TABLES: dict[str, tuple[Callable[[Row], bool], dict[str, Callable[[Row], str]]]]
             "steps": lambda row: str(row["steps"]),
             "accuracy": lambda row: f"{row['accuracy']:.3f}",
             "theirs": lambda row: f"{row['sweeps_accuracy']:.3f}",
+        },
+    ),
+    "ranks_beside_one_machine": (
+        bool,  # all
+        {
+            "graph": lambda row: row["graph"],
+            "engine": lambda row: row["engine"],
+            "ranks": lambda row: str(row["ranks"]),
+            "processor seconds": lambda row: f"{row['processor']:.1f}",
+            "steps": lambda row: str(row["steps"]),
+        },
+    ),
+    "ranks_take_what_is_estimated": (
+        bool,
+        {
+            "graph": lambda row: row["graph"],
+            "ranks": lambda row: str(row["ranks"]),
+            "first rank": lambda row: mib(row["first"]),
+            "estimate": lambda row: mib(round(row["first_told"])),
+            "others": lambda row: mib(row["others"]),
+            "their estimate": lambda row: mib(row["others_told"] and round(row["others_told"])),
         },
     ),
     "networkx_gets_faster": (

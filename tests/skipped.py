@@ -1,4 +1,4 @@
-"""Where ISOTHERM_ALL_PACKAGES is set, tests are skipped for want of a GPU, real graphs or golden/ alone."""
+"""Where ISOTHERM_ALL_PACKAGES is set, no test is skipped for want of a package but CuPy."""
 
 import os
 

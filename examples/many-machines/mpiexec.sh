@@ -33,9 +33,11 @@ labels = pa.table({"node": seeds, "label": [f"block {blocks[i]}" for i in seeds]
 pq.write_table(labels, folder / "labels.parquet")
 PYTHON
 
-# More ranks than processors, and root, are refused by Open MPI unless these say otherwise.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+# What Open MPI must be told to run as root, or more ranks than processors.
+set -a
+# shellcheck source=open_mpi.env
+source "$(dirname "$0")/open_mpi.env"
+set +a
 "${programs}isotherm" build "$work/parts" -o "$work/graph.iso"
 "${MPIEXEC:-${programs}mpiexec}" -n "$ranks" "${programs}python" -m isotherm_petsc classify "$work/graph.iso" \
   "$work/labels.parquet" -o "$work/labelled.parquet" --model paper

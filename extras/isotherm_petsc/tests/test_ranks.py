@@ -4,6 +4,7 @@ import csv
 import os
 import shutil
 import signal
+import subprocess
 import time
 from contextlib import suppress
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from isotherm import BlockModel, Graph
-from processes import COMMAND, HERE, needs_mpi, run, run_alone, start
+from processes import ALLOWED, COMMAND, HERE, MPIEXEC, needs_mpi, run, run_alone, start
 
 pytestmark = needs_mpi
 
@@ -163,3 +164,17 @@ def test_a_graph_in_memory_is_refused_with_what_to_do(job):
     done = run(2, job, COMMAND, "classify", "edges.csv", "two.csv", "-o", "out.csv")
     assert done.returncode == 2, done.stderr
     assert "isotherm build edges.csv -o graph.iso" in " ".join(done.stderr.split())
+
+
+def test_mpiexec_has_the_options_that_the_examples_use(tmp_path):
+    hosts = tmp_path / "hosts"
+    hosts.write_text("localhost slots=2\n")
+    for options in (["--host", "localhost", "--map-by", "node"], ["--hostfile", str(hosts)]):
+        done = subprocess.run(
+            [MPIEXEC, "-n", "1", *options, "-x", "PETSC_DIR", "printenv", "PETSC_DIR"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | ALLOWED | {"PETSC_DIR": "where it is"},
+        )
+        assert done.stdout == "where it is\n"

@@ -138,14 +138,6 @@ class RankPrepared(Session):
         problem, tol = self.problem, self.options.tol if tol is None else tol
         if values is not None:
             problem = problem.with_values(np.asanyarray(values))
-        solution = self._solve(problem, tol, start, progress)
-        if values is None:
-            self._solution = solution
-        return solution
-
-    def _solve(
-        self, problem: DirichletProblem, tol: float, start: Warm | None, progress: Progress | None
-    ) -> Solution:
         began, shape = time.perf_counter(), (problem.graph.n_nodes, problem.n_columns)
         check_room(*shape, what="columns", memory=self.options.memory)
         T, h, steps = np.zeros(shape), np.zeros(shape[0]), 0
@@ -157,8 +149,8 @@ class RankPrepared(Session):
         else:
             asked = problem.bounds, tol, start is not None, progress is not None
             Y = problem.seed_values[self._order]
-            found, steps = self._ask("solve", *asked, Y=Y, T=T, h=h, progress=progress)
-            proof = prove(problem, T, h, found)
+            numbers, steps = self._ask("solve", *asked, Y=Y, T=T, h=h, progress=progress)
+            proof = prove(problem, T, h, numbers)
         T[problem.is_unreached] = np.nan
         missed = ""
         if not proof.bound <= tol:
@@ -166,7 +158,9 @@ class RankPrepared(Session):
             missed += f"only, not to tol = {tol:.1e}; loosen tol, or use one machine: it has other "
             missed += "solvers"
         took, unreached = time.perf_counter() - began, problem.is_unreached
-        return Solution(T, proof, unreached, steps, "cg", "petsc", took, not missed, missed)
+        found = Solution(T, proof, unreached, steps, "cg", "petsc", took, not missed, missed)
+        self._solution = found if values is None else self._solution
+        return found
 
     def change(
         self,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from isotherm_petsc.ranks import Array
     from isotherm_petsc.rows import OwnRows
 
+AT_ONCE = 1 << 16  # rows of which the matrix is made
 EXITS = 0.1  # the residual of exit times that will do: bounds are then at most 1.11 times the best
 AIM_AT = 0.75  # of a tolerance: the residual of the steps is not quite that of the proof
 TIGHTER = 0.5  # than what a proof says would be enough
@@ -77,7 +78,11 @@ class Part:
         self.ranks.collect(self.lowest[self.seeds], components, cuts)
 
     def _ready(self) -> LinearSystem:
+        """The matrix; ranks have that of one part at a time, and make it anew if need be."""
         if self._system is None:
+            if self.graph.solved_last is not None:
+                self.graph.solved_last.close()
+            self.graph.solved_last = self
             graph, own = self.graph, self.capacities[self.free]
             ends = np.array(self.ranks.gathered((own.min(initial=np.inf), own.max(initial=0.0))))
             degrees = float(ends[:, 0].min()), float(ends[:, 1].max())
@@ -90,17 +95,24 @@ class Part:
 
     def _assembled(self) -> scipy.sparse.csr_array:
         """M at free nodes, the identity at others; and, kept, the entries that lead to seeds."""
-        graph, n = self.graph, self.graph.n_own
-        whole, shape = graph.rows.matrix(), (n, len(graph.numbers))
-        start = whole.indptr[graph.own.start : graph.own.stop + 1]
-        rows = scipy.sparse.csr_array((whole.data, whole.indices, start), shape=shape)
-        in_free_row = np.repeat(self.free, np.diff(start))
-        to_free = self._free_around[rows.indices]
-        self._outer = _with_entries(rows, in_free_row & ~to_free)
-        inner = _with_entries(rows, in_free_row & to_free)
+        graph, rows, systems, outers = self.graph, self.graph.rows, [], []
+        own_first, start = graph.own.start, rows.start[graph.own.start : graph.own.stop + 1]
         diagonal = np.where(self.free, (1.0 + self.asked.leak) * self.capacities, 1.0)
-        where = (np.arange(n), np.arange(n) + graph.own.start)
-        return (scipy.sparse.csr_array((diagonal, where), shape=shape) - inner).tocsr()
+        for first in range(0, max(graph.n_own, 1), AT_ONCE):
+            own = slice(first, first + AT_ONCE)
+            free, begin = self.free[own], start[first : first + AT_ONCE + 1]
+            entries, n = slice(begin[0], begin[-1]), len(free)
+            ends, begin = rows.ends[entries], (begin - begin[0]).astype(np.int32)
+            weights = np.repeat(free.astype(np.float64), np.diff(begin))
+            if rows.weights is not None:
+                weights *= rows.weights[entries]
+            A = scipy.sparse.csr_array((weights, ends, begin), shape=(n, len(graph.numbers)))
+            to_free, at = self._free_around[ends], (np.arange(n), np.arange(n) + first + own_first)
+            D = scipy.sparse.csr_array((diagonal[own], at), shape=A.shape)
+            systems.append(D - _only(A, to_free))
+            outers.append(_only(A, ~to_free))
+        self._outer = scipy.sparse.vstack(outers, "csr")
+        return scipy.sparse.vstack(systems, "csr")
 
     def solve(
         self,
@@ -209,39 +221,40 @@ class Part:
         Gathered, and not by MPI's own maximum: what that makes of NaN is up to the library, and NaN
         is what keeps a proof from being given.
         """
-        X, h = self.graph.around(x)[:, np.newaxis], self.graph.around(np.asarray(self._exits))
-        own = self.ranks.agreed(lambda: self._own_proof(X, h, y))
-        return Imbalance.joined([part for part in self.ranks.gathered(own) if part is not None])
-
-    def _own_proof(self, X: Array, h: Array, y: Array) -> Imbalance | None:
-        """That of own rows; None without a free node."""
-        graph, ties = self.graph, None
+        graph, first, ties = self.graph, self.graph.own.start, None
+        X, h = graph.around(x)[:, np.newaxis], graph.around(np.asarray(self._exits))
         is_free = np.zeros(len(X), dtype=bool)
         is_free[graph.own] = self.free
-        if not is_free.any():
-            return None
         if len(self.tied):
             values = y[~self.is_held, np.newaxis]
-            ties = Ties(self.tied + graph.own.start, self.pulls, values, self.asked.roundings)
+            ties = Ties(self.tied + first, self.pulls, values, self.asked.roundings)
         # What is looked at of a problem.
         problem: Any = SimpleNamespace(graph=graph, is_free=is_free, free=is_free.nonzero()[0])
         problem.leak, problem.ties, problem.heat = self.asked.leak, ties, None
-        found = imbalance(problem, X, h, threads=self.asked.threads)
-        return replace(found, stray=bool(h[graph.own][~self.free].any()))  # ghosts have theirs
+
+        def of_own_rows() -> Imbalance | None:
+            if not len(problem.free):
+                return None
+            found = imbalance(problem, X, h, threads=self.asked.threads)
+            return replace(found, stray=bool(h[graph.own][~self.free].any()))  # ghosts have theirs
+
+        own = self.ranks.agreed(of_own_rows)
+        return Imbalance.joined([part for part in self.ranks.gathered(own) if part is not None])
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Give back the matrix."""
         if self._system is not None:
             self._system.close()
-            self._system = None
+            self._system = self.graph.solved_last = None
 
 
 def _column(whole: Array | None, k: int) -> Array | None:
     return None if whole is None else whole[:, k]
 
 
-def _with_entries(matrix: scipy.sparse.csr_array, kept: Array) -> scipy.sparse.csr_array:
+def _only(matrix: scipy.sparse.csr_array, kept: Array) -> scipy.sparse.csr_array:
     """The same matrix with some of its entries only."""
-    before = np.concatenate([[0], np.cumsum(kept)])
-    rows = (matrix.data[kept], matrix.indices[kept], before[matrix.indptr])
-    return scipy.sparse.csr_array(rows, shape=matrix.shape)
+    found = matrix.copy()
+    found.data *= kept
+    found.eliminate_zeros()
+    return found

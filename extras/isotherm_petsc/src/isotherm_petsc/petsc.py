@@ -27,6 +27,7 @@ MOST_STEPS = 10_000
 # but Python does not drop objects at the same moment on all of them.
 _kept: list[Any] = []
 CONVERGED, GOES_ON, DIVERGED = 3, 0, -3  # of PETSc's KSPConvergedReason
+M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # of glibc's malloc.h
 CLOSER = 0.8  # of the norm at which the residual is likely to be small enough
 BOUNDED = {  # of the multigrid: aggregates that are not smoothed grow no denser from level to level
     "pc_gamg_type": "agg",
@@ -51,6 +52,9 @@ def petsc() -> Any:
             "have python3-petsc4py (set PETSC_DIR, too), conda has petsc4py, and pip install "
             "petsc4py compiles it"
         ) from None
+    if hasattr(libc := ctypes.CDLL(None), "mallopt"):  # SuperLU_DIST has free keep all memory
+        libc.mallopt(M_MMAP_MAX, 1 << 16)
+        libc.mallopt(M_TRIM_THRESHOLD, 1 << 17)
     return PETSc
 
 
@@ -75,7 +79,7 @@ class LinearSystem:
                     f"this PETSc counts to {most:,}: {n:,} nodes and {matrix.nnz:,} entries on a "
                     "rank are too many; use more ranks, or a PETSc with 64-bit indices"
                 )
-            ends = graph.numbers[matrix.indices].astype(index)
+            ends = graph.numbers.astype(index)[matrix.indices]
             return matrix.indptr.astype(index), ends, matrix.data
 
         rows, ranks = self.ranks.agreed(arrays), self.ranks

@@ -17,6 +17,7 @@ from isotherm import FileError
 from isotherm.engines.api import Rows, SavedFile, open_file
 
 if TYPE_CHECKING:
+    from isotherm_petsc.part import Part
     from isotherm_petsc.ranks import Array, Ranks
 
 ROW_COST = 8  # a row costs about as much as so many entries even if it has none
@@ -83,6 +84,7 @@ class OwnRows:
         asked = {r: np.empty(counts[r][rank], dtype=np.int64) for r in others}
         ranks.swap(wanted, asked)
         self._sent = {r: nodes - self.first for r, nodes in asked.items()}
+        self.solved_last: Part | None = None
         # The component of each node by own rows alone.
         self._parts = ranks.agreed(lambda: self.rows.components(first_ghost=self.own.stop))
 

@@ -46,8 +46,7 @@ class Team:
                     "the ranks are at work, and this is their own progress function: ask once the "
                     "call that it tells of has returned"
                 )
-            gone = self.gone.copy()
-            self.gone.clear()
+            gone = [self.gone.pop() for _ in range(len(self.gone))]
             self._is_busy, self.ranks.has_agreed = True, False
             try:
                 self.ranks.command((job, number, told, gone))
@@ -122,16 +121,14 @@ def serve() -> Iterator[bool]:
                 isotherm.DirichletClassifier(engine="petsc").fit(graph, labels)
     """
     ranks = Ranks(mpi().COMM_WORLD)
-    try:
-        ranks.agreed(petsc)
-    except ToldByFirst:
-        yield False
-        return
     team = Team(ranks)
     if ranks.rank > 0:
-        team.serve()
+        with suppress(ToldByFirst):
+            ranks.agreed(petsc)
+            team.serve()
         yield False
         return
+    ranks.agreed(petsc)
     _teams[:] = [team]
     try:
         yield True
