@@ -9,6 +9,7 @@ MAY_BE_MISSING = (
     "no GPU: ",
     "the shared data set ",
     "golden/ ",  # which an installed package does not have
+    "SIG",  # a signal is ignored, as under nohup
     "SCIPY_ARRAY_API is not set",  # these two are scikit-learn's own
     "MultiLabelDirichletClassifier does not have a decision_function",
 )
